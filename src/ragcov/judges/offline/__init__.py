@@ -1,0 +1,1 @@
+"""The offline judge: no key, no network, deterministic."""

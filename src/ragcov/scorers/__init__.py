@@ -1,0 +1,1 @@
+"""Scorers: every one is the same pipeline, one measure a file."""
