@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from ragcov.attribution import Verdict
 from ragcov.claims import Claim
 from ragcov.results import Usage
 
-__all__ = ["Judge", "Ledger", "keep_ledger", "record_usage", "record_warning"]
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+__all__ = ["AskingJudge", "Judge", "Ledger", "keep_ledger", "record_usage", "record_warning"]
+
+
+SchemaT = TypeVar("SchemaT", bound="BaseModel")
 
 
 @runtime_checkable
@@ -45,6 +51,24 @@ class Judge(Protocol):
         """Exactly one verdict a claim, in the order of the claims, with all chunks that support it.
 
         Without chunks every claim is unsupported.
+
+        Raises:
+            JudgeError: When the judge could not be asked or its reply not be read.
+        """
+        ...
+
+
+@runtime_checkable
+class AskingJudge(Protocol):
+    """A judge that can be asked anything: an LLM."""
+
+    async def ask(self, instructions: str, prompt: str, schema: type[SchemaT]) -> SchemaT:
+        """One structured answer.
+
+        Args:
+            instructions: What to do; trusted.
+            prompt: The material; untrusted text in it is the caller's to fence.
+            schema: A pydantic model; the answer is an instance of it.
 
         Raises:
             JudgeError: When the judge could not be asked or its reply not be read.
