@@ -9,30 +9,45 @@ if TYPE_CHECKING:
     from ragcov.attribution import Evidence, Verdict
     from ragcov.claims import Claim
     from ragcov.errors import RagcovError
+    from ragcov.evals import run_evals, run_evals_sync
     from ragcov.judges import Judge, load_judge
-    from ragcov.results import Tally
-    from ragcov.samples import Sample
+    from ragcov.results import EvalsResult, ItemResult, ScorerResult, Tally, Usage
+    from ragcov.samples import Sample, read_samples
+    from ragcov.scorers.base import PromptStep, Run, Scorer, StepInput, create_scorer, not_scorable
+    from ragcov.scorers.context import FROM_SAMPLE
+    from ragcov.scorers.context_recall import create_context_recall_scorer
 
-__all__ = ["Claim", "Evidence", "Judge", "RagcovError", "Sample", "Tally", "Verdict", "load_judge"]
+__version__ = "0.1.0"
 
 _HOMES = {
-    "Claim": "ragcov.claims",
-    "Evidence": "ragcov.attribution",
-    "Judge": "ragcov.judges",
-    "RagcovError": "ragcov.errors",
-    "Sample": "ragcov.samples",
-    "Tally": "ragcov.results",
-    "Verdict": "ragcov.attribution",
-    "load_judge": "ragcov.judges",
+    "attribution": ("Evidence", "Verdict"),
+    "claims": ("Claim",),
+    "errors": ("RagcovError",),
+    "evals": ("run_evals", "run_evals_sync"),
+    "judges": ("Judge", "load_judge"),
+    "results": ("EvalsResult", "ItemResult", "ScorerResult", "Tally", "Usage"),
+    "samples": ("Sample", "read_samples"),
+    "scorers.base": ("PromptStep", "Run", "Scorer", "StepInput", "create_scorer", "not_scorable"),
+    "scorers.context": ("FROM_SAMPLE",),
+    "scorers.context_recall": ("create_context_recall_scorer",),
 }
+_MODULES = {name: f"ragcov.{module}" for module, names in _HOMES.items() for name in names}
+
+# fmt: off
+__all__ = [
+    "FROM_SAMPLE", "Claim", "EvalsResult", "Evidence", "ItemResult", "Judge", "PromptStep", "RagcovError", "Run",
+    "Sample", "Scorer", "ScorerResult", "StepInput", "Tally", "Usage", "Verdict", "create_context_recall_scorer",
+    "create_scorer", "load_judge", "not_scorable", "read_samples", "run_evals", "run_evals_sync",
+]
+# fmt: on
 
 
 def __getattr__(name: str) -> Any:
     # Public names load where they are first used: `import ragcov` stays cheap.
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(_MODULES[name]), name)
     raise AttributeError(f"module 'ragcov' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

@@ -102,7 +102,13 @@ class ContextLengthError(ProviderError):
 
 
 class FatalProviderError(ProviderError):
-    """Wrong key, no permission or unknown model: no row can succeed, so the run stops at once."""
+    """Wrong key, no permission or unknown model: no row can succeed, so the run stops at once.
+
+    Attributes:
+        result: The `EvalsResult` of the rows that had finished, when `run_evals` raised it.
+    """
+
+    result: Any = None
 
 
 class RefusalError(JudgeError):
@@ -130,9 +136,7 @@ class ScorerRunError(RagcovError):
         completed_steps: What the steps before it returned, by step name, in order.
     """
 
-    def __init__(
-        self, scorer_id: str, failed_step: str, problem: str, completed_steps: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, scorer_id: str, failed_step: str, problem: str, completed_steps: Mapping[str, Any]) -> None:
         super().__init__(f"{scorer_id}: step {failed_step} failed: {problem}")
         self.scorer_id = scorer_id
         self.failed_step = failed_step

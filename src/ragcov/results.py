@@ -37,12 +37,7 @@ RunVerdict = Literal["passed", "scored", "failed"]
 
 def check_scale(scale: float) -> float:
     """Returns the scale; raises `UsageError` unless it is a finite number above 0."""
-    if (
-        isinstance(scale, bool)
-        or not isinstance(scale, int | float)
-        or not math.isfinite(scale)
-        or scale <= 0
-    ):
+    if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale) or scale <= 0:
         raise UsageError(f"scale must be a finite number above 0, got {scale!r}")
     return scale
 
@@ -223,9 +218,7 @@ def mean_of(scores: Sequence[float], *, low: float | None = None, high: float | 
         return Mean(value, 1)
     half = _t_quantile(n - 1) * statistics.stdev(scores, value) / math.sqrt(n)
     bottom, top = value - half, value + half
-    return Mean(
-        value, n, bottom if low is None else max(bottom, low), top if high is None else min(top, high)
-    )
+    return Mean(value, n, bottom if low is None else max(bottom, low), top if high is None else min(top, high))
 
 
 class ScorerSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -285,6 +278,7 @@ class EvalsResult(msgspec.Struct, frozen=True, kw_only=True):
         verdict: "failed" when a gate did not pass; "scored" when a threshold was not met; "passed" when all
             were; None when there was neither gate nor threshold.
         problems: What the verdict rests on, one sentence for each gate or threshold not met.
+        warnings: What went wrong beside the rows, for instance in a callback.
         info: What was run.
     """
 
@@ -292,6 +286,7 @@ class EvalsResult(msgspec.Struct, frozen=True, kw_only=True):
     summary: Summary
     verdict: RunVerdict | None = None
     problems: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     info: RunInfo
 
     @property

@@ -1,0 +1,246 @@
+"""run_evals: the only loop over samples."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from ragcov import __version__
+from ragcov.concurrency import run_sync
+from ragcov.errors import DataError, FatalProviderError, RunInterrupted, UsageError
+from ragcov.gates import Check, check_totals, read_checks
+from ragcov.results import EvalsResult, ItemResult, RunInfo, Totals
+from ragcov.rows import RowScorer
+from ragcov.samples import Sample, read_samples, sample_from
+from ragcov.scorers.base import Scorer
+
+__all__ = ["Data", "run_evals", "run_evals_sync"]
+
+Data: TypeAlias = str | Path | Iterable[Mapping[str, Any] | Sample | DataError]
+ScorerEntry: TypeAlias = Scorer | Mapping[str, Any]
+
+# A row that hangs must not stop the others: so many later rows may be finished and wait for it, no more, so that
+# memory stays flat.
+_AHEAD = 1024
+
+
+async def run_evals(
+    *,
+    data: Data,
+    scorers: Sequence[ScorerEntry],
+    target: Any = None,
+    gates: Sequence[ScorerEntry] = (),
+    concurrency: int = 8,
+    timeout: float | None = 120.0,
+    on_item_complete: Callable[..., Any] | None = None,
+    on_result: Callable[[ItemResult], None] | None = None,
+    keep_items: bool = True,
+) -> EvalsResult:
+    """Applies scorers to a dataset.
+
+    One failing row never loses another: what the target or a scorer raises becomes that row's failure. Results
+    come in the order of the data.
+
+    Args:
+        data: A file (JSONL, JSON, CSV, Parquet), or dicts, or samples. A file is checked to its end before the
+            first row is judged. A dict that can't be read becomes a failed row.
+        scorers: Scorers, or `{"scorer": ..., "threshold": ...}`. A threshold is a number (the mean must reach it)
+            or `{"min": ..., "max": ...}`.
+        target: The system under test; None scores the outputs and contexts that the data brings. A function of
+            the input, sync (runs in a thread) or async, or an object with generate, run, invoke or retrieve.
+        gates: Scorers that must be perfect (a mean of their full scale, on all rows), or reach their threshold.
+        concurrency: How many rows at a time, 1 or more.
+        timeout: Seconds that one row may take, target included; None for no limit.
+        on_item_complete: Called when a row ends, in the order of ending, with `item` (the sample),
+            `target_result` and `scorer_results` (by scorer id); sync or async. What it raises is kept as a warning
+            of the result.
+        on_result: Called with each row's result, in the order of the data; what it raises ends the run.
+        keep_items: False leaves `items` empty, for datasets larger than memory.
+
+    Raises:
+        UsageError: When an option can't work. Nothing was judged yet.
+        DataError: When a file has a bad record. Nothing was judged yet; to keep the other records, read them with
+            `read_samples(path, on_bad=...)`.
+        FatalProviderError: When no row can succeed (wrong key, unknown model); its `result` holds the rows that
+            had finished.
+    """
+    session = _Session(
+        data=data,
+        checks=[*read_checks(scorers, gate=False), *read_checks(gates, gate=True)],
+        target=target,
+        concurrency=concurrency,
+        timeout=timeout,
+        on_item_complete=on_item_complete,
+        on_result=on_result,
+        keep_items=keep_items,
+    )
+    return await session.run()
+
+
+def run_evals_sync(
+    *,
+    data: Data,
+    scorers: Sequence[ScorerEntry],
+    target: Any = None,
+    gates: Sequence[ScorerEntry] = (),
+    concurrency: int = 8,
+    timeout: float | None = 120.0,
+    on_item_complete: Callable[..., Any] | None = None,
+    on_result: Callable[[ItemResult], None] | None = None,
+    keep_items: bool = True,
+) -> EvalsResult:
+    """`run_evals` for synchronous code; works where an event loop is running, as in Jupyter.
+
+    Raises:
+        RunInterrupted: On Ctrl-C; its `result` holds the rows that had finished.
+    """
+    session = _Session(
+        data=data,
+        checks=[*read_checks(scorers, gate=False), *read_checks(gates, gate=True)],
+        target=target,
+        concurrency=concurrency,
+        timeout=timeout,
+        on_item_complete=on_item_complete,
+        on_result=on_result,
+        keep_items=keep_items,
+    )
+    try:
+        return run_sync(session.run())
+    except KeyboardInterrupt:
+        result = session.result()
+        done = result.summary.total_items
+        raise RunInterrupted(f"interrupted: {done} rows had finished and are kept", result) from None
+
+
+def _samples(data: Data) -> Iterator[Sample | DataError]:
+    if isinstance(data, str | Path):
+        # A bad record at the end must not cost the judging of all that stand before it.
+        for _ in read_samples(data):
+            pass
+        yield from read_samples(data)
+        return
+    seen: set[str] = set()
+    for index, record in enumerate(data):
+        sample = record if isinstance(record, Sample | DataError) else _read(record, index)
+        if isinstance(sample, Sample):
+            if sample.id in seen:
+                sample = DataError(f'the id "{sample.id}" was used before', line=index + 1, field="id")
+            else:
+                seen.add(sample.id)
+        yield sample
+
+
+def _read(record: Mapping[str, Any], index: int) -> Sample | DataError:
+    try:
+        return sample_from(record, index=index)
+    except DataError as error:
+        return error
+
+
+class _Session:
+    """One run of run_evals: what has been asked of it, and what has come of it so far."""
+
+    def __init__(
+        self,
+        *,
+        data: Data,
+        checks: list[Check],
+        target: Any,
+        concurrency: int,
+        timeout: float | None,
+        on_item_complete: Callable[..., Any] | None,
+        on_result: Callable[[ItemResult], None] | None,
+        keep_items: bool,
+    ) -> None:
+        if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"concurrency must be a whole number of 1 or more, got {concurrency!r}")
+        if timeout is not None and not timeout > 0:
+            raise UsageError(f"timeout must be above 0 seconds, or None, got {timeout!r}")
+        if not checks:
+            raise UsageError("give at least one scorer")
+        ids = [check.scorer.id for check in checks]
+        if twice := sorted({scorer_id for scorer_id in ids if ids.count(scorer_id) > 1}):
+            raise UsageError(f"duplicate scorer name: {', '.join(twice)}. Give one of them another id=...")
+        self._data = data
+        self._checks = checks
+        self._concurrency = concurrency
+        self._timeout = timeout
+        self._on_result = on_result
+        self._keep_items = keep_items
+        self._rows = RowScorer([check.scorer for check in checks], target, timeout, on_item_complete)
+        self._totals = Totals(ids)
+        self._items: list[ItemResult] = []
+        self._waiting: deque[asyncio.Task[ItemResult]] = deque()
+
+    async def run(self) -> EvalsResult:
+        samples = enumerate(_samples(self._data))
+        running: set[asyncio.Task[ItemResult]] = set()
+        try:
+            while True:
+                self._start(samples, running)
+                self._hand_out()
+                if not running:
+                    if not self._waiting:
+                        return self.result()
+                    continue
+                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+                running -= done
+                for task in done:
+                    task.result()
+        except FatalProviderError as error:
+            error.result = self.result()
+            raise
+        finally:
+            for task in running:
+                task.cancel()
+            await asyncio.gather(*running, return_exceptions=True)
+
+    def _start(self, samples: Iterator[tuple[int, Sample | DataError]], running: set[asyncio.Task[ItemResult]]) -> None:
+        while len(running) < self._concurrency and len(self._waiting) < self._concurrency + _AHEAD:
+            if (entry := next(samples, None)) is None:
+                return
+            task = asyncio.create_task(self._rows.score(*entry))
+            running.add(task)
+            self._waiting.append(task)
+
+    def _hand_out(self) -> None:
+        while self._waiting and self._waiting[0].done():
+            self._count(self._waiting.popleft().result())
+
+    def _count(self, item: ItemResult) -> None:
+        self._totals.add(item)
+        if self._keep_items:
+            self._items.append(item)
+        if self._on_result is not None:
+            self._on_result(item)
+
+    def result(self) -> EvalsResult:
+        """What has finished so far, also rows that waited for an earlier one."""
+        for task in self._waiting:
+            if task.done() and not task.cancelled() and task.exception() is None:
+                self._count(task.result())
+        self._waiting.clear()
+        summary = self._totals.summary()
+        verdict, problems = check_totals(self._checks, summary)
+        return EvalsResult(
+            items=tuple(self._items),
+            summary=summary,
+            verdict=verdict,
+            problems=problems,
+            warnings=tuple(self._rows.warnings),
+            info=self._info(),
+        )
+
+    def _info(self) -> RunInfo:
+        scorers = [check.scorer for check in self._checks]
+        judges = dict.fromkeys(scorer.judge.id for scorer in scorers if scorer.judge is not None)
+        return RunInfo(
+            version=__version__,
+            dataset=str(self._data) if isinstance(self._data, str | Path) else None,
+            scorers=tuple(scorer.id for scorer in scorers),
+            judges=tuple(judges),
+            settings={"timeout": self._timeout, "scales": {scorer.id: scorer.scale for scorer in scorers}},
+        )

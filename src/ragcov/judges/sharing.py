@@ -1,0 +1,50 @@
+"""One judge for several scorers of one sample: what was asked once is not asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ragcov.attribution import Verdict
+from ragcov.claims import Claim
+from ragcov.errors import UsageError
+from ragcov.judges.base import AskingJudge, Judge, SchemaT
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+__all__ = ["SharedJudge"]
+
+
+class SharedJudge:
+    """Answers from memory what it was asked before. Made for one sample, and forgotten with it."""
+
+    def __init__(self, judge: Judge) -> None:
+        self._judge = judge
+        self._claims: dict[tuple[str, str | None], list[Claim]] = {}
+        self._verdicts: dict[Hashable, list[Verdict]] = {}
+
+    @property
+    def id(self) -> str:
+        """The id of the judge that it asks."""
+        return self._judge.id
+
+    async def extract_claims(self, text: str, *, question: str | None = None) -> list[Claim]:
+        """As `Judge.extract_claims`."""
+        key = (text, question)
+        if key not in self._claims:
+            self._claims[key] = await self._judge.extract_claims(text, question=question)
+        return self._claims[key]
+
+    async def attribute(self, claims: Sequence[Claim], chunks: Sequence[str]) -> list[Verdict]:
+        """As `Judge.attribute`."""
+        key = (tuple(claims), tuple(chunks))
+        if key not in self._verdicts:
+            self._verdicts[key] = await self._judge.attribute(claims, chunks)
+        return self._verdicts[key]
+
+    async def ask(self, instructions: str, prompt: str, schema: type[SchemaT]) -> SchemaT:
+        """As `AskingJudge.ask`; never from memory."""
+        if not isinstance(self._judge, AskingJudge):
+            raise UsageError(f"the judge {self.id} answers no prompts: a prompt step needs an LLM judge")
+        return await self._judge.ask(instructions, prompt, schema)
