@@ -1,0 +1,129 @@
+"""Aligning a claim with the sentences of a chunk."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from functools import lru_cache
+
+from ragcov.judges.offline.numbers import satisfies
+from ragcov.judges.offline.passages import Passage, read_passage
+
+__all__ = ["ClaimWords", "Match", "read_claim"]
+
+_PREFIX = 5
+
+
+class ClaimWords:
+    """A claim made ready: one passage, and where each form that its words accept leads.
+
+    Attributes:
+        passage: The whole claim, read as one sentence.
+        total: The sum of the weights.
+        accepts: By form: positions in the claim that it bears out, and how well (0 to 1).
+    """
+
+    __slots__ = ("accepts", "passage", "prefixes", "total")
+
+    def __init__(self, text: str) -> None:
+        self.passage = read_passage(text, 0, len(text))
+        self.total = sum(self.passage.weights)
+        self.accepts: dict[str, list[tuple[int, float]]] = {}
+        self.prefixes: dict[str, list[int]] = {}
+        for i, (form, kind) in enumerate(zip(self.passage.forms, self.passage.kinds, strict=True)):
+            self.accepts.setdefault(form, []).append((i, 1.0))
+            if kind in "wn" and len(form) > _PREFIX:
+                self.prefixes.setdefault(form[:_PREFIX], []).append(i)
+
+
+@lru_cache(maxsize=4096)
+def read_claim(text: str) -> ClaimWords:
+    """The claim made ready."""
+    return ClaimWords(text)
+
+
+class Match:
+    """How one sentence bears out a claim.
+
+    Attributes:
+        passage: The sentence.
+        found: By position in the claim: how well the sentence bears it out (0 to 1).
+        places: By position in the claim: the position in the sentence.
+    """
+
+    __slots__ = ("found", "passage", "places")
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+        self.found: dict[int, float] = {}
+        self.places: dict[int, int] = {}
+
+
+def match_passage(claim: ClaimWords, passage: Passage) -> Match:
+    """Looks for every word of the claim in one sentence."""
+    match = Match(passage)
+    accepts, prefixes = claim.accepts, claim.prefixes
+    found, places = match.found, match.places
+    for at, form in enumerate(passage.forms):
+        for i, how in accepts.get(form, ()):
+            if how > found.get(i, 0.0):
+                found[i] = how
+                places[i] = at
+        if prefixes and len(form) > _PREFIX and form[:_PREFIX] in prefixes:
+            for i in prefixes[form[:_PREFIX]]:
+                if found.get(i, 0.0) < 0.8:
+                    found[i] = 0.8
+                    places[i] = at
+    _numbers(claim, match)
+    _characters(claim, match)
+    return match
+
+
+def _numbers(claim: ClaimWords, match: Match) -> None:
+    """Exact forms are aligned already; limits, ranges and times need to be compared."""
+    stated = match.passage.numbers
+    for i, claimed in claim.passage.numbers.items():
+        best = match.places.get(i)
+        if best is not None and best in stated and satisfies(claimed, stated[best]):
+            continue
+        match.found.pop(i, None)
+        for at, number in stated.items():
+            if satisfies(claimed, number):
+                match.found[i] = 1.0
+                match.places[i] = at
+                break
+
+
+def _characters(claim: ClaimWords, match: Match) -> None:
+    """A Chinese character found without a neighbour of its own counts half."""
+    kinds = claim.passage.kinds
+    forms = match.passage.forms
+    pairs: set[tuple[str, str]] | None = None
+    for i in list(match.found):
+        if kinds[i] not in "hj":
+            continue
+        if pairs is None:
+            pairs = set(itertools.pairwise(forms))
+        own = claim.passage.forms
+        left = i > 0 and (own[i - 1], own[i]) in pairs
+        right = i + 1 < len(own) and (own[i], own[i + 1]) in pairs
+        if not (left or right):
+            match.found[i] *= 0.5
+
+
+def covered(claim: ClaimWords, found: dict[int, float]) -> float:
+    """The weighted share of the claim that is found (0 to 1); 0 for a claim without content."""
+    if not claim.total:
+        return 0.0
+    weights = claim.passage.weights
+    return sum(weights[i] * how for i, how in found.items()) / claim.total
+
+
+def union(founds: Sequence[dict[int, float]]) -> dict[int, float]:
+    """The best of several matches, position by position."""
+    merged: dict[int, float] = {}
+    for found in founds:
+        for i, how in found.items():
+            if how > merged.get(i, 0.0):
+                merged[i] = how
+    return merged

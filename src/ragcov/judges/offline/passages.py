@@ -1,0 +1,180 @@
+"""A sentence made ready for comparing: its words in one form, its numbers, what it negates."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ragcov.judges.offline.numbers import NUMBER_WORDS, Number, find_numbers
+from ragcov.judges.offline.segment import CJK, sentences
+from ragcov.judges.offline.words import STOP, plain_form, stem, weight
+from ragcov.language import fold_han
+
+__all__ = ["Passage", "passages_of", "read_passage"]
+
+_TOKEN = re.compile(
+    r"(?P<url>(?:https?://|www\.)[^\s" + CJK + r"]+)"
+    r"|(?P<cite>\[\d{1,3}(?:,\s*\d{1,3})*\])"
+    r"|(?P<digits>\d+(?:[.,]\d+)*)"
+    r"|(?P<kana>[\u30a1-\u30ff]+)"
+    r"|(?P<han>[\u3005-\u3007\u3400-\u9fff\uf900-\ufaff])"
+    r"|(?P<hira>[\u3041-\u3096])"
+    r"|(?P<word>[^\W\d_" + CJK + r"]+(?:['’][^\W\d_" + CJK + r"]+)*)"
+    r"|(?P<stop>[.,;:!?()。，、；：！？（）…\n—])"
+)
+_LIGHT_HAN = frozenset("的了是在和与及有也就都而着过把被这那其之等于以为个所对中上下将从并则者会能可到地得")
+_NOT_EN = frozenset("not no never none nobody nothing nowhere neither nor cannot without unable hardly".split())
+_NOT_ZH = re.compile(
+    r"(?<![特区分级差个辨性])(?:不(?![仅但过断同久少足满论管超])|没(?!收)|未(?![来满])|无(?![论数锡])|勿|别(?![人的墅])|禁(?!忌)|并非|绝非|是非)"
+)
+_NOT_JA = re.compile(
+    r"(?<![少危切])(?:な(?:い(?!か)|かった|く(?!な[るっ]))|ません|ず(?=[、。にと])|ぬ(?=[、。]))|[不未無]"
+)
+_NOT_NOT = re.compile(
+    r"なければ(?:なら|いけ)(?:ない|ません|なかった)|なくては(?:なら|いけ)(?:ない|ません)|かもしれ(?:ない|ません)|違いない|違いありません"
+    r"|だけで(?:は)?なく|のみならず|不得不|不可不|非不"
+)
+
+
+class Passage:
+    """One sentence of a text.
+
+    Attributes:
+        start: Where it begins in the text.
+        end: Where it ends (exclusive).
+        forms: The compared form of each content word, number or character, in order.
+        spans: Where each of them stands in the text.
+        weights: How much each of them tells (0 to 1).
+        kinds: "w" word, "n" name, "#" number, "h" Chinese character, "k" katakana, "j" hiragana.
+        numbers: The number at a position.
+        negated: Positions in the scope of a negation.
+        negations: How many negations there are.
+    """
+
+    __slots__ = ("end", "forms", "kinds", "negated", "negations", "numbers", "spans", "start", "weights")
+
+    def __init__(self, start: int, end: int) -> None:
+        self.start = start
+        self.end = end
+        self.forms: list[str] = []
+        self.spans: list[tuple[int, int]] = []
+        self.weights: list[float] = []
+        self.kinds: list[str] = []
+        self.numbers: dict[int, Number] = {}
+        self.negated: set[int] = set()
+        self.negations = 0
+
+    def add(self, form: str, kind: str, weight_: float, start: int, end: int) -> None:
+        """Adds a word at the end."""
+        self.forms.append(form)
+        self.kinds.append(kind)
+        self.weights.append(weight_)
+        self.spans.append((start, end))
+
+
+@lru_cache(maxsize=65536)
+def _word(word: str) -> tuple[str, float, bool]:
+    """Form, weight and whether it negates."""
+    plain = plain_form(word).replace("’", "'")
+    if plain.endswith("n't"):
+        return "", 0.0, True
+    plain = plain.removesuffix("'s").replace("'", "")
+    if plain in _NOT_EN:
+        return "", 0.0, True
+    if plain in STOP or not plain:
+        return "", 0.0, False
+    form = stem(plain)
+    return form, weight(form), False
+
+
+def read_passage(text: str, start: int, end: int) -> Passage:
+    """Reads the sentence `text[start:end]`."""
+    passage = Passage(start, end)
+    numbers = {number.start: number for number in _numbers(text, start, end)}
+    folded = fold_han(text[start:end]) if not text.isascii() else text[start:end]
+    cues: list[int] = []
+    breaks: list[int] = []
+    done = start
+    first = True
+    for match in _TOKEN.finditer(text, start, end):
+        at, stop = match.span()
+        if at < done:
+            continue
+        kind = match.lastgroup
+        number = numbers.get(at)
+        if number is not None:
+            passage.numbers[len(passage.forms)] = number
+            passage.add(number.form, "#", 0.4 if number.weak else 1.0, at, number.end)
+            done = number.end
+        elif kind == "word":
+            form, weight_, negates = _word(match.group())
+            if negates:
+                cues.append(len(passage.forms))
+            elif form:
+                name = not first and match.group()[0].isupper()
+                passage.add(form, "n" if name else "w", weight_, at, stop)
+        elif kind == "han":
+            char = folded[at - start]
+            passage.add(char, "h", 0.08 if char in _LIGHT_HAN else 0.5, at, stop)
+        elif kind == "kana":
+            passage.add(match.group().rstrip("ー"), "k", 1.0, at, stop)
+        elif kind == "hira":
+            passage.add(match.group(), "j", 0.1, at, stop)
+        elif kind == "url":
+            passage.add(match.group().rstrip(".,;:!?)").lower(), "w", 1.0, at, stop)
+        elif kind == "digits":
+            passage.add("#" + match.group(), "#", 0.5, at, stop)
+        elif kind == "stop":
+            breaks.append(len(passage.forms))
+        if kind != "stop":
+            first = False
+    if cues:
+        _scope_after(passage, cues, breaks, 3)
+    if not folded.isascii():
+        _negations_cjk(passage, folded, breaks)
+    return passage
+
+
+def _numbers(text: str, start: int, end: int) -> list[Number]:
+    return find_numbers(text, start, end) if _MAYBE_NUMBER.search(text, start, end) else []
+
+
+_MAYBE_NUMBER = re.compile(
+    r"\d|[〇零一二三四五六七八九十百千万萬亿億兆两兩]|\b(?:"
+    + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
+    + r")\b",
+    re.IGNORECASE,
+)
+
+
+def _scope_after(passage: Passage, cues: list[int], breaks: list[int], reach: int) -> None:
+    for cue in cues:
+        stop = min([position for position in breaks if position > cue] + [len(passage.forms)])
+        passage.negated.update(range(cue, min(stop, cue + reach)))
+    passage.negations += len(cues)
+
+
+def _negations_cjk(passage: Passage, folded: str, breaks: list[int]) -> None:
+    base = passage.start
+    starts = [span[0] - base for span in passage.spans]
+    doubles = [match.span() for match in _NOT_NOT.finditer(folded)]
+    japanese = any(kind == "j" for kind in passage.kinds)
+    for match in (_NOT_JA if japanese else _NOT_ZH).finditer(folded):
+        if any(first <= match.start() < last for first, last in doubles):
+            continue
+        after = sum(1 for at in starts if at < match.end())
+        before = sum(1 for at in starts if at < match.start())
+        passage.negations += 1
+        if japanese and match.group() not in "不未無":
+            left = max([position for position in breaks if position <= before] + [0])
+            heavy = [i for i in range(left, before) if passage.kinds[i] in "hkwn#"][-4:]
+        else:
+            right = min([position for position in breaks if position >= after] + [len(starts)])
+            heavy = [i for i in range(after, right) if passage.weights[i] > 0.1][:4]
+        passage.negated.update(heavy)
+
+
+@lru_cache(maxsize=4096)
+def passages_of(text: str) -> tuple[Passage, ...]:
+    """The sentences of a chunk, made ready."""
+    return tuple(read_passage(text, start, end) for start, end in sentences(text))

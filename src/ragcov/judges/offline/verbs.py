@@ -1,0 +1,76 @@
+"""Finite English verbs, as far as a list and a few endings tell."""
+
+from __future__ import annotations
+
+import re
+
+from ragcov.judges.offline.words import irregular_past
+
+__all__ = ["AUXILIARIES", "find_verb", "has_verb", "is_verb"]
+
+AUXILIARIES = frozenset(
+    """is are was were am has have had do does did can could will would shall should may might must cannot
+    isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't can't couldn't won't wouldn't""".split()
+)
+_COMMON = """accept achieve act add affect aim allow announce appear apply argue arrive ask attract base become begin
+believe belong boost break bring build buy call carry cause change claim close collect combine come compete complete
+conduct connect consist contain continue contribute control convert cost cover create cross deal decide define deliver
+depend describe design destroy determine develop die differ direct discover divide draw drive earn eat employ
+enable encourage end enjoy enter establish exist expand expect experience explain express extend face fail fall
+feature feed fight fill find finish flow focus follow force form found gain generate get give go govern graduate grow
+happen help hold host identify improve include increase indicate influence introduce invent invest involve join keep
+kill know lack last launch lead learn leave let lie like link list live look lose lower make manage mark marry
+mean measure meet merge mention mix move name need note obtain occur offer open operate order organize own paint
+participate pass pay perform play point possess prefer prepare present prevent produce promote protect prove
+provide publish pull push reach read receive recognize record reduce refer reflect regulate relate release rely
+remain remove replace report represent require resign result retire return reveal rise rule run say see seem sell
+send separate serve set share show sign sing sit spend split spread stand start state stay stop store study
+succeed suffer suggest supply support surround take teach tell tend think trade train transfer transform travel treat
+turn understand use vary visit vote walk want warn watch wear weigh win work write yield""".split()
+
+
+def _third_person(verb: str) -> str:
+    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
+        return verb + "es"
+    return verb[:-1] + "ies" if verb[-1] == "y" and verb[-2] not in "aeiou" else verb + "s"
+
+
+_PRESENT = frozenset(_third_person(verb) for verb in _COMMON)
+_BASE = frozenset(_COMMON)
+_WORD = re.compile(r"[A-Za-z]+(?:['’][a-z]+)?")
+_NOT_PAST = frozenset("need seed speed feed breed hundred red bed united weed deed indeed reed shed sacred".split())
+_SUBJECT_PRONOUNS = frozenset("i you we they he she it this that these those who which".split())
+
+
+def is_verb(word: str) -> bool:
+    """Whether a word can be a finite verb: an auxiliary, a past form, or the -s form of a common verb."""
+    lower = word.lower().replace("’", "'")
+    if lower in AUXILIARIES or lower in _PRESENT or lower in irregular_past():
+        return True
+    return lower.endswith("ed") and len(lower) > 3 and lower not in _NOT_PAST and word[0].islower()
+
+
+def find_verb(text: str, start: int = 0) -> re.Match[str] | None:
+    """The first finite verb of a text that is not its first word; also a bare form after a plural or pronoun."""
+    before: str | None = None
+    for match in _WORD.finditer(text, start):
+        word = match.group()
+        if before is not None and (
+            (is_verb(word) and (word.lower() in AUXILIARIES or before not in _DETERMINERS))
+            or (
+                word in _BASE
+                and (before in _SUBJECT_PRONOUNS or (before.endswith("s") and not before.endswith("ss")))
+                and before not in _DETERMINERS
+            )
+        ):
+            return match
+        before = word.lower()
+    return None
+
+
+_DETERMINERS = frozenset("a an the its his her their our my your of in to for with by".split())
+
+
+def has_verb(text: str) -> bool:
+    """Whether a text has a finite verb after its first word."""
+    return find_verb(text) is not None
