@@ -1,13 +1,13 @@
-"""A sample, and datasets of them: reading and writing."""
+"""A sample, and the cleaning of its texts."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
-__all__ = ["Sample", "clean_text"]
+__all__ = ["Sample", "clean", "clean_text"]
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -15,6 +15,17 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def clean_text(text: str) -> str:
     """Replaces lone surrogates, which no UTF-8 file can hold, by U+FFFD; lengths and positions stay."""
     return text if text.isascii() else _SURROGATES.sub("\ufffd", text)
+
+
+def clean(value: Any) -> Any:
+    """The value with `clean_text` applied to every text in its dicts and lists; other objects stay as they are."""
+    if isinstance(value, str):
+        return clean_text(value)
+    if isinstance(value, list):
+        return [clean(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {clean(key): clean(item) for key, item in cast("dict[Any, Any]", value).items()}
+    return value
 
 
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
