@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -13,6 +13,8 @@ import msgspec
 __all__ = ["Answer", "Quote", "Reading", "UnreadableError", "Word", "read_json", "read_verdicts", "read_word"]
 
 Word: TypeAlias = Literal["yes", "no", "contradicted"]
+
+Accepts: TypeAlias = Callable[[dict[str, Any]], bool]
 
 _WORD = re.compile(r"(yes|no|contradicted)(?![^\W_])", re.IGNORECASE)
 _SEPARATOR = re.compile(r"[\s*_`\"']*(?:$|[.,;:!()\[\]\n\u2013\u2014-])")
@@ -79,15 +81,15 @@ def read_word(word: object) -> Word | None:
     return cast(Word, verdict)
 
 
-def read_json(text: str, key: str, sources: Iterable[str] = ()) -> dict[str, Any]:
-    """The JSON object of a reply that holds `key`.
+def read_json(text: str, fits: Accepts, sources: Iterable[str] = ()) -> dict[str, Any]:
+    """The JSON object of a reply that is the answer.
 
     Thinking blocks are not part of the answer. Code fences, words before it and trailing commas are tolerated; a
     reply that breaks off is not, because what is missing from it can't be told.
 
     Args:
         text: The reply.
-        key: A key that the answer's object must have.
+        fits: Whether an object can be the answer.
         sources: The texts that the judge was given: where they hold LaTeX commands, a single backslash in the
             reply stands for itself and is not an escape (`\\frac` must not become a form feed).
 
@@ -97,12 +99,12 @@ def read_json(text: str, key: str, sources: Iterable[str] = ()) -> dict[str, Any
     text = _escape_backslashes(_without_thinking(text), sources)
     fenced = _FENCE.findall(text)
     for read in (_strict, _repaired):
-        found = [value for part in fenced or [text] for value in read(part, key)]
+        found = [value for part in fenced or [text] for value in read(part, fits)]
         if len(found) > 1 and any(value != found[0] for value in found):
             raise UnreadableError("the reply holds several answers that differ")
         if found:
             return found[0]
-    raise UnreadableError(_why_unreadable(text, key))
+    raise UnreadableError(_why_unreadable(text))
 
 
 def read_verdicts(text: str, count: int, sources: Iterable[str] = ()) -> Reading:
@@ -112,7 +114,7 @@ def read_verdicts(text: str, count: int, sources: Iterable[str] = ()) -> Reading
     asked about are dropped; a claim with two verdicts that differ has none.
     """
     try:
-        reply = read_json(text, "verdicts", sources)
+        reply = read_json(text, lambda value: "verdicts" in value, sources)
     except UnreadableError as error:
         return Reading({}, dict.fromkeys(range(count), str(error)))
     answers: dict[int, Answer] = {}
@@ -156,7 +158,7 @@ def _escape_backslashes(text: str, sources: Iterable[str]) -> str:
     return _LONE_COMMAND.sub(double, text)
 
 
-def _strict(text: str, key: str) -> list[dict[str, Any]]:
+def _strict(text: str, fits: Accepts) -> list[dict[str, Any]]:
     decoder = json.JSONDecoder(strict=False)
     found: list[dict[str, Any]] = []
     end = 0
@@ -169,12 +171,12 @@ def _strict(text: str, key: str) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             # An object inside a broken one is a part of an answer, and not the answer.
             return []
-        if isinstance(value, dict) and key in value:
+        if isinstance(value, dict) and fits(cast("dict[str, Any]", value)):
             found.append(cast("dict[str, Any]", value))
     return found
 
 
-def _repaired(text: str, key: str) -> list[dict[str, Any]]:
+def _repaired(text: str, fits: Accepts) -> list[dict[str, Any]]:
     start = text.find("{")
     body = text[start:].strip() if start >= 0 else ""
     if not body.endswith(("}", "]")):
@@ -186,15 +188,15 @@ def _repaired(text: str, key: str) -> list[dict[str, Any]]:
     except (ValueError, RecursionError):
         return []
     values = cast("list[Any]", value) if isinstance(value, list) else [value]
-    return [cast("dict[str, Any]", item) for item in values if isinstance(item, dict) and key in item]
+    return [item for item in _entries(values) if fits(item)]
 
 
-def _why_unreadable(text: str, key: str) -> str:
+def _why_unreadable(text: str) -> str:
     if not text.strip():
         return "the reply is empty"
     if "{" not in text:
         return "the reply holds no JSON"
-    return f'the reply holds no complete JSON object with "{key}"'
+    return "the reply holds no complete JSON object of the form that was asked for"
 
 
 def _entries(value: object) -> list[dict[str, Any]]:

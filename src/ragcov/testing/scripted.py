@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 from ragcov.attribution import Evidence, Verdict, locate
 from ragcov.claims import Claim, number_claims
 from ragcov.judges.base import record_usage
+from ragcov.judges.extracting import read_claims, sentences
 from ragcov.judges.replies import Answer
 from ragcov.judges.settling import RawReply, settle
 from ragcov.results import Usage
@@ -25,8 +26,6 @@ Claims: TypeAlias = Sequence[str | Claim] | Mapping[str, Sequence[str | Claim]] 
 Word: TypeAlias = str | bool
 Verdicts: TypeAlias = Sequence[Word] | Mapping[str, Word] | Callable[[Claim, Sequence[str]], Word]
 Fault: TypeAlias = BaseException | type[BaseException] | Literal["hang"]
-
-_SENTENCE = re.compile(r"[^.!?。！？\n]+(?:[.!?](?!\s|$)[^.!?。！？\n]*)*[.!?。！？]*")
 
 
 class ScriptedJudge:
@@ -102,12 +101,10 @@ class ScriptedJudge:
             return []
         await self._request(text)
         if self._raw_claims is not None:
-            from ragcov.judges.extracting import read_claims
-
             return read_claims(self._raw_claims, text)
         found = self._scripted_claims(text)
         if found is None:
-            found = [match[0].strip() for match in _SENTENCE.finditer(text) if match[0].strip()]
+            found = [text[start:end] for start, end in sentences(text)]
         return number_claims(_placed(claim, text) for claim in found)
 
     async def attribute(self, claims: Sequence[Claim], chunks: Sequence[str]) -> list[Verdict]:
