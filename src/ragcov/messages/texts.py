@@ -9,7 +9,17 @@ from typing import Any, cast
 
 import msgspec
 
-__all__ = ["chunk_text", "content_text", "find_chunk_text", "get", "get_str", "json_text", "plain_text", "result_text"]
+__all__ = [
+    "chunk_text",
+    "content_text",
+    "find_chunk_text",
+    "get",
+    "get_str",
+    "json_text",
+    "plain_fields",
+    "plain_text",
+    "result_text",
+]
 
 _CHUNK_FIELDS = ("text", "page_content", "pageContent", "content", "chunk", "passage", "document")
 _PLAIN_FIELDS = (
@@ -53,10 +63,11 @@ def get_str(value: Any, *names: str) -> str | None:
 
 def json_text(value: Any) -> str:
     """The value as JSON with its characters unescaped."""
-    return json.dumps(msgspec.to_builtins(value, str_keys=True, enc_hook=_fields), ensure_ascii=False)
+    return json.dumps(msgspec.to_builtins(value, str_keys=True, enc_hook=plain_fields), ensure_ascii=False)
 
 
-def _fields(value: Any) -> Any:
+def plain_fields(value: Any) -> Any:
+    """An object that JSON has no form for, as its fields, items or text."""
     dump = getattr(value, "model_dump", None)
     if callable(dump):
         return dump(mode="json")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragcov.samples.datasets import iter_samples, read_samples, samples_from, write_samples
+from ragcov.samples.datasets import count_samples, iter_samples, read_samples, samples_from, write_samples
 from ragcov.samples.fields import ALIASES, sample_from
 from ragcov.samples.sample import Sample, clean, clean_text
 
@@ -11,6 +11,8 @@ __all__ = [
     "Sample",
     "clean",
     "clean_text",
+    "count_samples",
+    "count_samples",
     "iter_samples",
     "read_samples",
     "sample_from",

@@ -10,12 +10,13 @@ from typing import Any, cast
 import msgspec
 
 from ragcov.errors import DataError, StoreError
+from ragcov.messages.texts import plain_fields
 from ragcov.samples.fields import check_mapping, known_columns, sample_from, unrecognised
 from ragcov.samples.formats import Row, rows_of
 from ragcov.samples.ids import SeenIds
 from ragcov.samples.sample import Sample, clean
 
-__all__ = ["iter_samples", "read_samples", "samples_from", "write_samples"]
+__all__ = ["count_samples", "count_samples", "iter_samples", "read_samples", "samples_from", "write_samples"]
 
 # How many records are looked at before a mapped column counts as absent from the data.
 _LOOK_AHEAD = 50
@@ -53,6 +54,29 @@ def iter_samples(source: str | Path, *, mapping: Mapping[str, str] | None = None
     return _samples(rows_of(Path(source)), mapping, str(source))
 
 
+def count_samples(
+    source: str | Path,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    on_bad: Callable[[DataError], None] | None = None,
+) -> int:
+    """Reads a dataset to its end, so that every record is checked; returns how many samples it holds.
+
+    Arguments and errors are those of `read_samples`.
+    """
+    return sum(1 for _ in read_samples(source, mapping=mapping, on_bad=on_bad))
+
+
+def count_samples(
+    source: str | Path,
+    *,
+    mapping: Mapping[str, str] | None = None,
+    on_bad: Callable[[DataError], None] | None = None,
+) -> int:
+    """Reads a dataset to its end, as `read_samples` does, and counts its samples: nothing bad comes up later."""
+    return sum(1 for _ in read_samples(source, mapping=mapping, on_bad=on_bad))
+
+
 def samples_from(
     records: Iterable[Mapping[str, Any] | Sample],
     *,
@@ -71,12 +95,13 @@ def write_samples(path: str | Path, samples: Iterable[Sample]) -> None:
     Raises:
         StoreError: When the file can't be written.
     """
-    encoder = msgspec.json.Encoder()
     try:
         with Path(path).open("wb") as file:
             for sample in samples:
-                record = {name: value for name, value in msgspec.structs.asdict(sample).items() if value != {}}
-                file.write(encoder.encode(clean(record)) + b"\n")
+                record = msgspec.to_builtins(sample, str_keys=True, enc_hook=plain_fields)
+                if not sample.extra:
+                    del record["extra"]
+                file.write(msgspec.json.encode(clean(record)) + b"\n")
     except OSError as error:
         raise StoreError(f"{path} can't be written: {error.strerror or error}") from error
 
@@ -121,9 +146,9 @@ def _check_columns(head: list[Row], mapping: Mapping[str, str] | None, file: str
     """Refuses data whose columns can't be what was meant, before any of it is used."""
     columns: dict[str, None] = {}
     for row in head:
-        if isinstance(row.record, Mapping):
-            names = cast("Iterable[Any]", row.record)
-            columns.update(dict.fromkeys(map(str, names)))
+        record = row.record
+        if isinstance(record, Mapping):
+            columns.update(dict.fromkeys(map(str, cast("Mapping[str, Any]", record))))
     if columns:
         check_mapping(mapping, columns)
     table = bool(head) and head[0].columns is not None
