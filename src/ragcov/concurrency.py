@@ -14,6 +14,9 @@ __all__ = ["call", "run_sync"]
 
 T = TypeVar("T")
 
+# How long, in seconds, an interrupted coroutine may take to clean up.
+_CLEAN_UP = 5.0
+
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
@@ -31,14 +34,25 @@ def _background_loop() -> asyncio.AbstractEventLoop:
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     """Runs a coroutine to its end from synchronous code, also where an event loop runs already (Jupyter).
 
-    The coroutine runs on a loop of ragcov's own in a background thread. Ctrl-C cancels it, waits for it to
-    clean up, and goes on to the caller, with what the coroutine raised on being cancelled if it says more.
+    The coroutine runs on a loop of ragcov's own in a background thread.
+
+    Raises:
+        KeyboardInterrupt: On Ctrl-C, after the coroutine was cancelled and has cleaned up.
     """
-    future = asyncio.run_coroutine_threadsafe(coroutine, _background_loop())
+    finished = threading.Event()
+
+    async def watched() -> T:
+        try:
+            return await coroutine
+        finally:
+            finished.set()
+
+    future = asyncio.run_coroutine_threadsafe(watched(), _background_loop())
     try:
         return future.result()
     except KeyboardInterrupt:
         future.cancel()
+        finished.wait(_CLEAN_UP)
         raise
 
 

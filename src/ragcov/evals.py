@@ -14,10 +14,10 @@ from ragcov.errors import DataError, FatalProviderError, RunInterrupted, UsageEr
 from ragcov.gates import Check, check_totals, read_checks
 from ragcov.results import EvalsResult, ItemResult, RunInfo, Totals
 from ragcov.rows import RowScorer
-from ragcov.samples import Sample, read_samples, sample_from
+from ragcov.samples import Sample, count_samples, read_samples, sample_from
 from ragcov.scorers.base import Scorer
 
-__all__ = ["Data", "run_evals", "run_evals_sync"]
+__all__ = ["Data", "run_evals", "run_evals_sync", "run_info"]
 
 Data: TypeAlias = str | Path | Iterable[Mapping[str, Any] | Sample | DataError]
 ScorerEntry: TypeAlias = Scorer | Mapping[str, Any]
@@ -115,11 +115,22 @@ def run_evals_sync(
         raise RunInterrupted(f"interrupted: {done} rows had finished and are kept", result) from None
 
 
+def run_info(scorers: Sequence[Scorer], *, dataset: str | None, timeout: float | None) -> RunInfo:
+    """What a results file says of the run: everything that its scores depend on."""
+    judges = dict.fromkeys(scorer.judge.id for scorer in scorers if scorer.judge is not None)
+    return RunInfo(
+        version=__version__,
+        dataset=dataset,
+        scorers=tuple(scorer.id for scorer in scorers),
+        judges=tuple(judges),
+        settings={"timeout": timeout, "scales": {scorer.id: scorer.scale for scorer in scorers}},
+    )
+
+
 def _samples(data: Data) -> Iterator[Sample | DataError]:
     if isinstance(data, str | Path):
         # A bad record at the end must not cost the judging of all that stand before it.
-        for _ in read_samples(data):
-            pass
+        count_samples(data)
         yield from read_samples(data)
         return
     seen: set[str] = set()
@@ -165,6 +176,7 @@ class _Session:
         if twice := sorted({scorer_id for scorer_id in ids if ids.count(scorer_id) > 1}):
             raise UsageError(f"duplicate scorer name: {', '.join(twice)}. Give one of them another id=...")
         self._data = data
+        self._dataset = str(data) if isinstance(data, str | Path) else None
         self._checks = checks
         self._concurrency = concurrency
         self._timeout = timeout
@@ -231,16 +243,5 @@ class _Session:
             verdict=verdict,
             problems=problems,
             warnings=tuple(self._rows.warnings),
-            info=self._info(),
-        )
-
-    def _info(self) -> RunInfo:
-        scorers = [check.scorer for check in self._checks]
-        judges = dict.fromkeys(scorer.judge.id for scorer in scorers if scorer.judge is not None)
-        return RunInfo(
-            version=__version__,
-            dataset=str(self._data) if isinstance(self._data, str | Path) else None,
-            scorers=tuple(scorer.id for scorer in scorers),
-            judges=tuple(judges),
-            settings={"timeout": self._timeout, "scales": {scorer.id: scorer.scale for scorer in scorers}},
+            info=run_info([check.scorer for check in self._checks], dataset=self._dataset, timeout=self._timeout),
         )

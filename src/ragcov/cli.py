@@ -1,0 +1,120 @@
+"""The command line: options, exit codes. What a command does stands in `commands/`, loaded when it is called."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from ragcov import __version__
+from ragcov.commands import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from ragcov.errors import DataError, RagcovError, UsageError
+
+__all__ = ["build_parser", "main"]
+
+_EPILOG = """\
+exit codes:
+  0  all well
+  1  under the threshold
+  2  bad usage or bad input; nothing was judged
+  3  rows failed, or no row could be judged
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.exit(EXIT_USAGE, f"ragcov: {message}\nTry: {self.prog} --help\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the `ragcov` command."""
+    parser = _Parser(
+        prog="ragcov",
+        description="Coverage for retrieval: which claims of the right answer did your retriever bring back?",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"ragcov {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
+    _add_run(commands)
+    return parser
+
+
+def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
+    run = commands.add_parser(
+        "run",
+        help="score a dataset",
+        description="Scores a dataset and prints a row for each sample, the totals, and the claims that were missed.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.add_argument("data", metavar="DATA", help="JSONL, JSON, CSV, TSV or Parquet file of samples")
+    run.add_argument("--judge", metavar="MODEL", help='"offline" (the default) or "provider/model"')
+    run.add_argument(
+        "--scorer",
+        metavar="NAME",
+        action="append",
+        help="what to measure, again for more: context-recall (the default)",
+    )
+    run.add_argument("--scale", type=float, default=1.0, metavar="X", help="the score's upper end (default 1)")
+    run.add_argument("--target", metavar="MODULE:NAME", help="the system under test; asked with each sample's input")
+    run.add_argument("--out", metavar="FILE", help="write the results as JSONL")
+    run.add_argument("--csv", metavar="FILE", help="write a table for people")
+    run.add_argument("--fail-under", type=float, metavar="X", help="exit with 1 when a mean is below X")
+    run.add_argument("--concurrency", type=int, default=8, metavar="N", help="rows at a time (default 8)")
+    run.add_argument(
+        "--timeout", type=float, default=120.0, metavar="SECONDS", help="the longest a row may take (default 120)"
+    )
+    run.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="FIELD=COLUMN",
+        help="where a field stands in the data: input=question_text; again for more",
+    )
+    run.add_argument("--skip-bad", action="store_true", help="leave out records that can't be read, naming each")
+    run.add_argument("--quiet", action="store_true", help="print the totals only")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Returns:
+        The exit code: 0 all well, 1 under the threshold, 2 bad usage or bad input, 3 rows failed, 130 interrupted.
+    """
+    # Whatever the locale, text goes out as UTF-8, and what can't be encoded must not end a run.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    options = build_parser().parse_args(argv)
+    try:
+        command = importlib.import_module(f"ragcov.commands.{options.command}")
+        code: int = command.run(options)
+        sys.stdout.flush()
+        return code
+    except (UsageError, DataError) as error:
+        return _stop(EXIT_USAGE, error)
+    except RagcovError as error:
+        return _stop(EXIT_FAILED, error)
+    except KeyboardInterrupt as error:
+        print(f"ragcov: {error or 'interrupted'}", file=sys.stderr)
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does: leave quietly, and keep Python from complaining.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_OK
+
+
+def _stop(code: int, error: RagcovError) -> int:
+    from ragcov.reports.text import printable
+
+    print(f"ragcov: {printable(str(error))}", file=sys.stderr)
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

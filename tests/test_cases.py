@@ -1,0 +1,81 @@
+"""Cases from real bug reports, run as data.
+
+`RAGCOV_CASES=FILE` runs another file in the same vocabulary. What an expectation or a setup holds and the runner does
+not know is never passed silently: the rest is asserted and the case is then skipped, naming it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from casekit.datasets import run_dataset
+from casekit.expect import Check, check
+from casekit.files import run_file
+from casekit.outcome import Outcome
+from casekit.rows import contexts_of, run_row, scorer_name
+from ragcov.scorers.registry import SCORERS
+
+PATH = Path(os.environ.get("RAGCOV_CASES") or Path(__file__).parent / "cases" / "open.jsonl")
+CASES: list[dict[str, Any]] = [
+    json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines() if line.strip()
+]
+ROW_SETUP = {"options"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
+async def test_case(case: dict[str, Any], tmp_path: Path) -> None:
+    if scorer_name(case) not in SCORERS:
+        pytest.skip(f"no scorer {scorer_name(case)}")
+    run: Callable[..., Awaitable[set[str]]]
+    run = run_file if "file" in case else run_dataset if "dataset" in case else _run_rows
+    try:
+        unknown = await run(case, tmp_path)
+    except AssertionError as error:
+        if case["needs"] == "good-judge":
+            pytest.xfail(f"the offline judge misses it: {error}")
+        raise
+    if unknown:
+        pytest.skip(f"asserted but for what the runner does not know: {', '.join(sorted(unknown))}")
+
+
+async def _run_rows(case: dict[str, Any], _: Path) -> set[str]:
+    outputs = case.get("outputs") or [case.get("output")]
+    outcomes = [await run_row(case, output=output) for output in outputs]
+    variants = {
+        "same_result_if_contexts": lambda value: run_row(case, output=outputs[0], contexts=value),
+        "same_result_if_contexts_reversed": lambda _: run_row(
+            case, output=outputs[0], contexts=contexts_of(case)[::-1]
+        ),
+    }
+    further: dict[str, Check] = {}
+
+    def same_for_all(_: Outcome, _value: bool, _expect: dict[str, Any]) -> None:
+        assert len({outcome.comparable() for outcome in outcomes}) == 1
+
+    further["same_result_for_all_outputs"] = same_for_all
+    for key, vary in variants.items():
+        if key in case["expect"]:
+            varied = await vary(case["expect"][key])
+            further[key] = lambda o, _v, _e, other=varied: _assert_same(o, other)
+    if "less_than_if_contexts_reversed" in case["expect"]:
+        reversed_outcome = await run_row(case, output=outputs[0], contexts=contexts_of(case)[::-1])
+
+        def less(o: Outcome, _value: bool, _expect: dict[str, Any]) -> None:
+            assert o.score is not None and reversed_outcome.score is not None
+            assert o.score < reversed_outcome.score
+
+        further["less_than_if_contexts_reversed"] = less
+    unknown: set[str] = {f"setup: {key}" for key in set(case.get("setup") or {}) - ROW_SETUP}
+    for outcome in outcomes:
+        unknown |= check(case["expect"], outcome, further)
+    return unknown
+
+
+def _assert_same(outcome: Outcome, other: Outcome) -> None:
+    assert outcome.comparable() == other.comparable()

@@ -1,0 +1,46 @@
+"""Every code block in README and docs runs: Python blocks in order, console blocks as commands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md"))]
+BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    return [match[3] for match in BLOCK.finditer(page.read_text(encoding="utf-8")) if match[1] == language]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_python_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for number, block in enumerate(blocks(page, "python"), 1):
+        code = compile(block, f"{page.name} block {number}", "exec", dont_inherit=True)
+        exec(code, namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_console_blocks(page: Path, tmp_path: Path) -> None:
+    """A line that begins with `$ ragcov` is run; what follows it must be what it prints (`...` stands for anything)."""
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for block in blocks(page, "console"):
+        for command, expected in re.findall(r"^\$ (ragcov [^\n]*)\n((?:(?!\$ )[^\n]*\n)*)", block, re.MULTILINE):
+            words = [sys.executable, "-m", "ragcov.cli", *shlex.split(command)[1:]]
+            done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
+            printed = done.stdout + done.stderr
+            if not expected.strip():
+                assert done.returncode in (0, 1), printed
+                continue
+            pattern = ".*".join(re.escape(part) for part in expected.strip().split("..."))
+            assert re.fullmatch(pattern, printed.strip(), re.DOTALL), printed
