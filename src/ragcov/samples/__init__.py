@@ -12,7 +12,6 @@ __all__ = [
     "clean",
     "clean_text",
     "count_samples",
-    "count_samples",
     "iter_samples",
     "read_samples",
     "sample_from",

@@ -16,7 +16,7 @@ from ragcov.samples.formats import Row, rows_of
 from ragcov.samples.ids import SeenIds
 from ragcov.samples.sample import Sample, clean
 
-__all__ = ["count_samples", "count_samples", "iter_samples", "read_samples", "samples_from", "write_samples"]
+__all__ = ["count_samples", "iter_samples", "read_samples", "samples_from", "write_samples"]
 
 # How many records are looked at before a mapped column counts as absent from the data.
 _LOOK_AHEAD = 50
@@ -64,16 +64,6 @@ def count_samples(
 
     Arguments and errors are those of `read_samples`.
     """
-    return sum(1 for _ in read_samples(source, mapping=mapping, on_bad=on_bad))
-
-
-def count_samples(
-    source: str | Path,
-    *,
-    mapping: Mapping[str, str] | None = None,
-    on_bad: Callable[[DataError], None] | None = None,
-) -> int:
-    """Reads a dataset to its end, as `read_samples` does, and counts its samples: nothing bad comes up later."""
     return sum(1 for _ in read_samples(source, mapping=mapping, on_bad=on_bad))
 
 
