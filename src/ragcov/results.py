@@ -37,7 +37,8 @@ RunVerdict = Literal["passed", "scored", "failed"]
 
 def check_scale(scale: float) -> float:
     """Returns the scale; raises `UsageError` unless it is a finite number above 0."""
-    if isinstance(scale, bool) or not isinstance(scale, int | float) or not math.isfinite(scale) or scale <= 0:
+    number: object = scale
+    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number) or number <= 0:
         raise UsageError(f"scale must be a finite number above 0, got {scale!r}")
     return scale
 

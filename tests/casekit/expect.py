@@ -154,11 +154,16 @@ def _contexts_found_min(outcome: Outcome, value: int, _: dict[str, Any]) -> None
     assert len(outcome.context or []) >= value, outcome.context
 
 
-def _one_of(outcome: Outcome, alternatives: list[dict[str, Any]], expect: dict[str, Any]) -> None:
+def _one_of(
+    outcome: Outcome,
+    alternatives: list[dict[str, Any]],
+    expect: dict[str, Any],
+    further: dict[str, Check] | None = None,
+) -> None:
     failures: list[str] = []
     for alternative in alternatives:
         try:
-            unknown = check({**{k: expect[k] for k in ("tolerance",) if k in expect}, **alternative}, outcome)
+            unknown = check({**{k: expect[k] for k in ("tolerance",) if k in expect}, **alternative}, outcome, further)
         except AssertionError as error:
             failures.append(f"{alternative}: {error}")
         else:
@@ -236,7 +241,10 @@ def check(expect: dict[str, Any], outcome: Outcome, further: dict[str, Check] | 
         if key not in checks:
             unknown.add(key)
             continue
-        checks[key](outcome, value, expect)
+        if key == "one_of":
+            _one_of(outcome, value, expect, further)
+        else:
+            checks[key](outcome, value, expect)
     for phrase in expect.get("never", []):
         if not any(re.fullmatch(pattern, phrase.strip(), re.IGNORECASE) for pattern, _ in NEVER):
             unknown.add(f"never: {phrase}")

@@ -7,9 +7,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragcov.errors import RagcovError
+from ragcov.errors import RagcovError, ScorerRunError
 from ragcov.results import EvalsResult, ScorerResult, plain
 from ragcov.samples import Sample
+from ragcov.scorers.base import claims_among
 
 
 @dataclass
@@ -19,6 +20,7 @@ class Outcome:
     result: ScorerResult | None = None
     error: BaseException | None = None
     calls: int = 0
+    extracted: list[str] = field(default_factory=list)
     context: list[str] | None = None
     samples: list[Sample] | None = None
     run: EvalsResult | None = None
@@ -34,7 +36,7 @@ class Outcome:
 
     @property
     def claims(self) -> list[str]:
-        return [claim.text for claim in self.result.claims] if self.result else []
+        return [claim.text for claim in self.result.claims] if self.result else self.extracted
 
     def claims_that_are(self, *, supported: bool) -> list[str]:
         return [v.claim.text for v in self.result.verdicts if v.supported is supported] if self.result else []
@@ -70,4 +72,6 @@ def caught(error: BaseException) -> Outcome:
     """An outcome for an error that ragcov raised on purpose; anything else is a failure of the test."""
     if not isinstance(error, RagcovError):
         raise error
-    return Outcome(error=error.__cause__ if isinstance(error.__cause__, RagcovError) else error)
+    completed = error.completed_steps if isinstance(error, ScorerRunError) else {}
+    extracted = [claim.text for claim in claims_among(completed.get("preprocess"))]
+    return Outcome(error=error.__cause__ if isinstance(error.__cause__, RagcovError) else error, extracted=extracted)

@@ -55,6 +55,19 @@ async def test_one_failing_row_loses_no_other() -> None:
     assert (summary.scored, summary.failed, summary.mean.n, summary.mean.value) == (2, 1, 2, 1.0)
 
 
+async def test_a_failed_row_keeps_what_it_cost_and_what_was_found() -> None:
+    broken = ScriptedJudge(verdicts=[])
+    hanging = ScriptedJudge(verdicts=lambda claim, chunks: "yes", delays={"Fact 0 holds.": 0.15})
+    data = [{"id": "r0", "ground_truth": "Fact 0 holds.", "context": ["x"]}]
+    failed = (await run_evals(data=data, scorers=[recall(broken)])).items[0].scorer_results["context-recall-scorer"]
+    late = await run_evals(data=data, scorers=[recall(hanging)], timeout=0.2)
+    assert failed.error is not None
+    assert failed.error.step == "analyze"
+    assert [claim.text for claim in failed.claims] == ["Fact 0 holds."]
+    assert failed.usage.calls == broken.calls == 4
+    assert late.summary.usage.calls == hanging.calls == 2
+
+
 async def test_the_three_states_are_counted_apart() -> None:
     data = [*rows(2), {"id": "none", "context": ["x"]}, {"id": "empty", "ground_truth": "Fact.", "context": []}]
     result = await run_evals(data=data, scorers=[recall()])

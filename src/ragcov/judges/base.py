@@ -88,9 +88,9 @@ _ledger: ContextVar[Ledger | None] = ContextVar("ragcov_ledger", default=None)
 
 
 @contextmanager
-def keep_ledger() -> Generator[Ledger]:
-    """Collects what judges record inside the block, also in tasks started there."""
-    ledger = Ledger()
+def keep_ledger(ledger: Ledger | None = None) -> Generator[Ledger]:
+    """Collects what judges record inside the block, also in tasks started there; in `ledger` when one is given."""
+    ledger = ledger or Ledger()
     token = _ledger.set(ledger)
     try:
         yield ledger

@@ -20,7 +20,17 @@ from ragcov.results import ScorerResult, Tally, check_scale, round_score
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["NotScorable", "PromptStep", "Run", "Scorer", "Step", "StepInput", "create_scorer", "not_scorable"]
+__all__ = [
+    "NotScorable",
+    "PromptStep",
+    "Run",
+    "Scorer",
+    "Step",
+    "StepInput",
+    "claims_among",
+    "create_scorer",
+    "not_scorable",
+]
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -196,11 +206,17 @@ class Scorer:
         """`run` for synchronous code; works where an event loop is running, too."""
         return run_sync(self.run(input=input, output=output, ground_truth=ground_truth, context=context, id=id))
 
-    async def score(self, run: Run, *, judge: Judge | None = None) -> ScorerResult:
-        """Scores a run; `judge` stands in for the scorer's own, so that scorers can share what it finds."""
+    async def score(self, run: Run, *, judge: Judge | None = None, ledger: Ledger | None = None) -> ScorerResult:
+        """`run` for a pair that is a `Run` already.
+
+        Args:
+            run: The pair.
+            judge: Stands in for the scorer's own judge, so that scorers can share what it finds.
+            ledger: Takes the usage and the warnings, so that they are known when the scorer fails as well.
+        """
         judge = judge or self.judge
         completed: dict[str, Any] = {}
-        with keep_ledger() as ledger:
+        with keep_ledger(ledger) as ledger:
             try:
                 await self._run_steps(run, judge, completed)
             except NotScorable as outcome:
@@ -252,7 +268,7 @@ class Scorer:
     ) -> ScorerResult:
         preprocess, analyze = completed.get("preprocess"), completed.get("analyze")
         scored = completed.get("generate_score")
-        claims = cast("list[Claim]", preprocess) if _all_are(preprocess, Claim) else []
+        claims = claims_among(preprocess)
         verdicts = cast("list[Verdict]", analyze) if _all_are(analyze, Verdict) else []
         kept = {"preprocess": None if claims else preprocess, "analyze": None if verdicts else analyze}
         return ScorerResult(
@@ -274,6 +290,11 @@ class Scorer:
 def _reason_of(value: Any) -> str:
     # A prompt step returns its schema's instance, whose reason is a field.
     return str(getattr(value, "reason", value) or "")
+
+
+def claims_among(value: Any) -> list[Claim]:
+    """The claims that a step returned; none when it returned something else."""
+    return cast("list[Claim]", value) if _all_are(value, Claim) else []
 
 
 def _all_are(value: Any, kind: type) -> bool:
@@ -323,7 +344,7 @@ def create_scorer(
         "generate_reason": generate_reason,
     }
     for name, step in steps.items():
-        if step is not None and not callable(step) and not isinstance(step, PromptStep):
+        if step is not None and not isinstance(step, PromptStep) and not callable(step):  # pyright: ignore[reportUnnecessaryComparison]
             raise UsageError(f"{name} must be a function or a PromptStep, got {type(step).__name__}")
     return Scorer(
         id=id,
