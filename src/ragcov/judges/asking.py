@@ -196,7 +196,7 @@ class Asker:
             try:
                 async with asyncio.timeout(self._timeout):
                     response = await model_request(
-                        model, messages, model_settings=settings, model_request_parameters=parameters
+                        model, messages, model_settings=cast(Any, settings), model_request_parameters=parameters
                     )
             except Exception as error:
                 record_usage(Usage(calls=1))

@@ -14,7 +14,7 @@ from ragcov.judges.packing import Piece, estimate_tokens, pack
 from ragcov.judges.prompts import fenced
 from ragcov.judges.quotes import Haystack, find_quote, shares_content
 from ragcov.judges.replies import Answer
-from ragcov.judges.settling import RawReply, settle, unreadable
+from ragcov.judges.settling import RawReply, settle
 
 __all__ = ["Attribution", "TokenBudget", "together"]
 
@@ -37,11 +37,7 @@ class TokenBudget:
 
 
 class CutOffError(Exception):
-    """The reply reached the model's output limit."""
-
-    def __init__(self, reply: RawReply) -> None:
-        super().__init__("the reply was cut off")
-        self.reply = reply
+    """The reply reached the model's output limit: fewer claims in a request have shorter replies."""
 
 
 class Found:
@@ -61,9 +57,7 @@ async def together(*work: Coroutine[Any, Any, T]) -> list[T]:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(part) for part in work]
     except BaseExceptionGroup as failures:
-        failure: BaseException = failures
-        while isinstance(failure, BaseExceptionGroup):
-            failure = failure.exceptions[0]
+        failure = failures.exceptions[0]  # no task lets a group out: nested calls unwrap theirs here
         raise failure from failure.__cause__
     return [task.result() for task in tasks]
 
@@ -117,9 +111,7 @@ class Attribution:
             parts = self._split(batch, group)
             if parts is None:
                 raise
-        except CutOffError as error:
-            if len(batch) < 2:
-                raise unreadable("the reply about a single claim is cut off at the output limit", error.reply) from None
+        except CutOffError:
             middle = len(batch) // 2
             parts = [(batch[:middle], group), (batch[middle:], group)]
         findings: dict[int, Found] = {}
@@ -157,8 +149,8 @@ class Attribution:
         async def ask(asked: Sequence[int]) -> RawReply:
             lines = "\n".join(f"{n}. {self._lines[batch[place]]}" for n, place in enumerate(asked))
             reply = await self._send(fenced([*sections, ("claims", lines)], self._marked))
-            if reply.finish_reason == "length":
-                raise CutOffError(reply)
+            if reply.finish_reason == "length" and len(batch) > 1:
+                raise CutOffError
             return reply
 
         sources = [*(text for _, text in sections), *(self._lines[position] for position in batch)]
@@ -216,11 +208,12 @@ class Attribution:
         )
 
     def _evidence(self, passages: Sequence[tuple[int, int, int, bool]]) -> tuple[Evidence, ...]:
-        alone = {passage[:3] for passage in passages if passage[3]}
-        partial = {passage[:3] for passage in passages if not passage[3]} - alone
+        alone = {(text, start, end) for text, start, end, enough in passages if enough}
+        partial = {(text, start, end) for text, start, end, enough in passages if not enough} - alone
         if len(partial) == 1:
             # A part without its other part: it stands alone when nothing else supports the claim.
-            alone, partial = alone or partial, set()
+            alone = alone or partial
+            partial = alone - alone
         for text, start, end in tuple(alone):
             alone |= self._elsewhere(text, start, end, {passage[0] for passage in alone})
         found = [

@@ -14,7 +14,7 @@ from ragcov.judges.attributing import Attribution, TokenBudget, together
 from ragcov.judges.cache import ClaimsCache, cache_key, default_cache_dir
 from ragcov.judges.extracting import place_claims, read_claims
 from ragcov.judges.models import resolve_models
-from ragcov.judges.packing import split_text
+from ragcov.judges.packing import estimate_tokens, split_text
 from ragcov.judges.prompts import fenced, load_prompt
 from ragcov.judges.replies import UnreadableError, read_json
 from ragcov.judges.settling import ASK_AGAIN, RawReply, unreadable
@@ -197,24 +197,21 @@ class LLMJudge:
         reply, problem = RawReply(""), ""
         for _ in range(1 + ASK_AGAIN):
             reply = await self._asker.request(load_prompt("claims").text, prompt, _CLAIMS)
-            if reply.finish_reason == "length":
-                return await self._extract_halves(text, span, question, reply)
+            if reply.finish_reason == "length" and estimate_tokens(part) > _SMALLEST_EXTRACTION:
+                return await self._extract_halves(text, span, question)
             try:
                 return place_claims(read_claims(reply.text, part), text, span)
             except UnreadableError as error:
                 problem = str(error)
         raise unreadable(f"no readable list of claims ({problem})", reply)
 
-    async def _extract_halves(self, text: str, span: tuple[int, int], question: str, reply: RawReply) -> list[Claim]:
-        from ragcov.judges.packing import estimate_tokens
-
+    async def _extract_halves(self, text: str, span: tuple[int, int], question: str) -> list[Claim]:
+        """The claims of a part whose list of claims is longer than the model's output limit."""
         part = text[span[0] : span[1]]
-        size = estimate_tokens(part)
-        if size < _SMALLEST_EXTRACTION:
-            raise unreadable("the list of claims is cut off at the output limit", reply)
-        spans = [(span[0] + start, span[0] + end) for start, end in split_text(part, (size + 1) // 2)]
+        halves = split_text(part, (estimate_tokens(part) + 1) // 2)
+        spans = [(span[0] + start, span[0] + end) for start, end in halves]
         found = await together(*(self._extract_part(text, half, question) for half in spans))
-        return [claim for part in found for claim in part]
+        return [claim for part_claims in found for claim in part_claims]
 
 
 def _fits(schema: type[BaseModel]) -> Any:

@@ -149,9 +149,10 @@ def _from_endpoint(config: Mapping[str, Any]) -> ModelSpec:
 
     def build() -> Model:
         from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings
-        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+        from pydantic_ai.providers.openai import OpenAIProvider
 
-        provider = OpenAICompatibleProvider("openai-compatible", base_url=config["url"], api_key=api_key)
+        # Without a key of its own an endpoint must not get the one that is meant for OpenAI.
+        provider = OpenAIProvider(base_url=config["url"], api_key=api_key or "none")
         settings = OpenAIChatModelSettings(extra_headers=headers) if headers else None
         return OpenAIChatModel(config["id"], provider=provider, settings=settings)
 
@@ -164,6 +165,6 @@ def _from_instance(config: object) -> ModelSpec:
         from pydantic_ai.models import Model
 
         if isinstance(config, Model):
-            endpoint = getattr(config, "base_url", None) or ""
-            return ModelSpec(f"{config.system}/{config.model_name}", lambda: config, str(endpoint))
+            model = cast("Model[Any]", config)
+            return ModelSpec(f"{model.system}/{model.model_name}", lambda: model, model.base_url or "")
     raise ModelConfigError(f"{type(config).__name__} is no model config; {_FORMS}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from ragcov.language import fold_han
 
@@ -13,6 +13,7 @@ __all__ = ["Haystack", "find_quote", "shares_content"]
 _CLOSE_ENOUGH = 0.9
 _SHORTEST_FUZZY = 12
 _RUN = 3
+_UNBROKEN = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*)?(?:\.{3,}|…+)(?:\s*\])?\s*")
 _LONGEST_GAP = 1000
 _NUMBER = re.compile(r"\d+(?:[.,:/]\d+)*")
@@ -86,23 +87,25 @@ def _normalise(text: str) -> tuple[str, list[int]]:
     simple = text if text.isascii() else fold_han(text.translate(_SAME))
     chars: list[str] = []
     places: list[int] = []
-    gap = False
-    for place, char in enumerate(simple):
-        if char.isspace():
-            gap = True
-            continue
-        forms = char.casefold() if char.isascii() else _forms(char)
+    last = ""
+    for match in _UNBROKEN.finditer(simple):
+        start, token = match.start(), match[0]
+        forms, at = (token.lower(), range(start, match.end())) if token.isascii() else _spell(token, start)
         if not forms:
             continue
         # Between Chinese or Japanese characters a space means nothing.
-        if gap and chars and not (_WIDE.match(chars[-1]) or _WIDE.match(forms)):
+        if last and not (_WIDE.match(last) or _WIDE.match(forms)):
             chars.append(" ")
-            places.append(place - 1)
-        gap = False
-        for form in forms:
-            chars.append(form)
-            places.append(place)
+            places.append(start - 1)
+        chars.append(forms)
+        places.extend(at)
+        last = forms[-1]
     return "".join(chars), places
+
+
+def _spell(token: str, start: int) -> tuple[str, list[int]]:
+    forms = [char.lower() if char.isascii() else _forms(char) for char in token]
+    return "".join(forms), [start + place for place, form in enumerate(forms) for _ in form]
 
 
 def _forms(char: str) -> str:
@@ -169,12 +172,15 @@ def _same_sense(part: str, window: str, quote: str) -> bool:
     return all(_normalise(name)[0] in words for name in names)
 
 
-def _content(text: str) -> set[str]:
+@lru_cache(maxsize=1024)
+def _content(text: str) -> frozenset[str]:
     body = _normalise(text)[0]
     wide = "".join(char if _WIDE.match(char) else " " for char in body).split()
     words = (word for word in _WORD.findall(body) if not _WIDE.search(word))
-    return {
-        *_NUMBER.findall(body),
-        *(word[:5] for word in words if word not in _STOP and len(word) > 2),
-        *(run[i : i + 2] for run in wide for i in range(len(run) - 1)),
-    }
+    return frozenset(
+        (
+            *_NUMBER.findall(body),
+            *(word[:5] for word in words if word not in _STOP and len(word) > 2),
+            *(run[i : i + 2] for run in wide for i in range(len(run) - 1)),
+        )
+    )
