@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from casekit.datasets import run_dataset
-from casekit.expect import Check, check
+from casekit.expect import Check, UnknownKeyError, check
 from casekit.files import run_file
 from casekit.outcome import Outcome
 from casekit.rows import contexts_of, run_row, scorer_name
@@ -26,6 +26,11 @@ CASES: list[dict[str, Any]] = [
     json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines() if line.strip()
 ]
 ROW_SETUP = {"options"}
+OPTIONS = {"scale"}
+FIELDS = {
+    "id", "from", "kind", "needs", "scorer", "input", "ground_truth", "contexts", "output", "outputs", "contexts_gen",
+    "context_from", "file", "dataset", "judge_script", "setup", "expect", "note",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
@@ -34,8 +39,11 @@ async def test_case(case: dict[str, Any], tmp_path: Path) -> None:
         pytest.skip(f"no scorer {scorer_name(case)}")
     run: Callable[..., Awaitable[set[str]]]
     run = run_file if "file" in case else run_dataset if "dataset" in case else _run_rows
+    unknown = {f"field: {key}" for key in case.keys() - FIELDS}
     try:
-        unknown = await run(case, tmp_path)
+        unknown |= await run(case, tmp_path)
+    except UnknownKeyError as error:
+        unknown.add(str(error))
     except AssertionError as error:
         if case["needs"] == "good-judge":
             pytest.xfail(f"the offline judge misses it: {error}")
@@ -45,10 +53,16 @@ async def test_case(case: dict[str, Any], tmp_path: Path) -> None:
 
 
 async def _run_rows(case: dict[str, Any], _: Path) -> set[str]:
+    setup = case.get("setup") or {}
+    unknown = {f"setup: {key}" for key in setup.keys() - ROW_SETUP}
+    unknown |= {f"option: {key}" for key in (setup.get("options") or {}).keys() - OPTIONS}
+    if case.get("context_from") not in (None, "tool results in output"):
+        unknown.add(f"context_from: {case['context_from']}")
     outputs = case.get("outputs") or [case.get("output")]
     outcomes = [await run_row(case, output=output) for output in outputs]
     variants = {
         "same_result_if_contexts": lambda value: run_row(case, output=outputs[0], contexts=value),
+        "same_result_if_repeated": lambda _: run_row(case, output=outputs[0]),
         "same_result_if_contexts_reversed": lambda _: run_row(
             case, output=outputs[0], contexts=contexts_of(case)[::-1]
         ),
@@ -71,7 +85,6 @@ async def _run_rows(case: dict[str, Any], _: Path) -> set[str]:
             assert o.score < reversed_outcome.score
 
         further["less_than_if_contexts_reversed"] = less
-    unknown: set[str] = {f"setup: {key}" for key in set(case.get("setup") or {}) - ROW_SETUP}
     for outcome in outcomes:
         unknown |= check(case["expect"], outcome, further)
     return unknown

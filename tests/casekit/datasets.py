@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragcov.reports.files import ResultsWriter
 
-from casekit.expect import Check, check
+from casekit.expect import Check, UnknownKeyError, check
 from casekit.outcome import Outcome
 from ragcov import FROM_SAMPLE, Scorer, create_context_recall_scorer, create_scorer, run_evals, run_evals_sync
 from ragcov.errors import RagcovError
 from ragcov.evals import run_info
+from ragcov.reports.files import ResultsWriter
 from ragcov.reports.progress import Progress
 from ragcov.results import EvalsResult, ItemResult, ScorerResult
 from ragcov.testing import ScriptedJudge
@@ -133,7 +133,8 @@ def _scorer(name: str, judge: ScriptedJudge) -> Scorer:
     if match := re.fullmatch(r"context_recall(?: scale (\d+(?:\.\d+)?))?", name):
         return create_context_recall_scorer(model=judge, context=FROM_SAMPLE, scale=float(match[1] or 1))
     match = re.search(r"raises (\w+)\('(.*)'\) on (\w+)", name)
-    assert match is not None, f"a scorer that the runner does not know: {name}"
+    if match is None:
+        raise UnknownKeyError(f"scorer: {name}")
 
     def generate_score(step: Any) -> float:
         if step.run.id == match[3]:
@@ -175,16 +176,22 @@ def _row_errors(outcome: Outcome, value: dict[str, list[str]], _: dict[str, Any]
 
 
 def _summary(outcome: Outcome, value: dict[str, Any], _: dict[str, Any]) -> None:
-    summary = next(iter(_run_of(outcome).summary.scorers.values()))
+    run = _run_of(outcome).summary
+    summary = next(iter(run.scorers.values()))
     known = {
         "ok": summary.scored,
+        "scored": summary.scored,
+        "n": summary.mean.n,
         "failed": summary.failed,
         "skipped": summary.not_scorable,
+        "not_scorable": summary.not_scorable,
+        "total": run.total_items,
         "mean": summary.mean.value,
     }
-    for key, expected in value.items():
-        if key != "tolerance":
-            assert known[key] == pytest.approx(expected, abs=value.get("tolerance", 0.005)), key
+    for key in value.keys() & known.keys():
+        assert known[key] == pytest.approx(value[key], abs=value.get("tolerance", 0.005)), key
+    if unknown := value.keys() - known.keys() - {"tolerance"}:
+        raise UnknownKeyError(", ".join(sorted(unknown)))
 
 
 def _results_on_disk(outcome: Outcome, _value: bool, _: dict[str, Any]) -> None:
@@ -240,7 +247,8 @@ def _cli_checks(case: dict[str, Any], folder: Path) -> dict[str, Check]:
         if match := re.fullmatch(r"threshold (\d+(?:\.\d+)?)", name):
             return exit_code("--fail-under", match[1])
         known = {"below threshold": ("--fail-under", "1"), "bad usage": ("--no-such-option",)}
-        assert name in known, f"a command line that the runner does not know: {name}"
+        if name not in known:
+            raise UnknownKeyError(name)
         return exit_code(*known[name])
 
     def exit_codes(_: Outcome, value: dict[str, str], _expect: dict[str, Any]) -> None:
@@ -248,8 +256,13 @@ def _cli_checks(case: dict[str, Any], folder: Path) -> dict[str, Check]:
             code = code_of(name)
             assert code != 0 if wanted == "non-zero" else code == int(wanted), (name, code)
 
+    def single_code(outcome: Outcome, value: Any, expect: dict[str, Any]) -> None:
+        code = exit_code(*(("--fail-under", str(thresholds[0])) if thresholds else ()))
+        assert code != 0 if value == "non-zero" else code == int(value), code
+
     def codes_differ(_: Outcome, value: list[str], _expect: dict[str, Any]) -> None:
         codes = [code_of(name) for name in value]
         assert len(set(codes)) == len(codes), codes
 
-    return {"exit_codes": exit_codes, "codes_differ_between": codes_differ}
+    thresholds = (case.get("setup") or {}).get("thresholds") or []
+    return {"exit_code": single_code, "exit_codes": exit_codes, "codes_differ_between": codes_differ}

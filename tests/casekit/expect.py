@@ -13,6 +13,10 @@ from ragcov.language import detect_language
 Check = Callable[[Outcome, Any, dict[str, Any]], None]
 
 
+class UnknownKeyError(Exception):
+    """Raised by a check for a part of its value that the runner does not know."""
+
+
 def _folded(text: str) -> str:
     return text.casefold()
 
@@ -241,10 +245,13 @@ def check(expect: dict[str, Any], outcome: Outcome, further: dict[str, Check] | 
         if key not in checks:
             unknown.add(key)
             continue
-        if key == "one_of":
-            _one_of(outcome, value, expect, further)
-        else:
-            checks[key](outcome, value, expect)
+        try:
+            if key == "one_of":
+                _one_of(outcome, value, expect, further)
+            else:
+                checks[key](outcome, value, expect)
+        except UnknownKeyError as error:
+            unknown.add(f"{key}: {error}")
     for phrase in expect.get("never", []):
         if not any(re.fullmatch(pattern, phrase.strip(), re.IGNORECASE) for pattern, _ in NEVER):
             unknown.add(f"never: {phrase}")

@@ -11,12 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from ragcov.reports.files import read_results, write_csv, write_results
-
 from casekit.expect import Check, check
 from casekit.outcome import Outcome
 from ragcov import FROM_SAMPLE, create_context_recall_scorer, run_evals
 from ragcov.errors import DataError, RagcovError
+from ragcov.reports.files import read_results, write_csv, write_results
 from ragcov.samples import read_samples
 
 FIELDS = {"question": "input", "contexts": "context", "answer": "output", "reference": "ground_truth"}
@@ -163,6 +162,13 @@ def _rows_flagged(outcome: Outcome, value: list[int], _: dict[str, Any]) -> None
             assert result.reason
 
 
+def _row_scores(outcome: Outcome, value: dict[str, float], _: dict[str, Any]) -> None:
+    assert outcome.run is not None, outcome.error_text
+    for row, score in value.items():
+        for result in outcome.run.items[int(row)].scorer_results.values():
+            assert result.score is not None and abs(result.score - score) <= 0.01, result
+
+
 def _blank_lines_ignored(outcome: Outcome, _value: bool, _: dict[str, Any]) -> None:
     assert "blank" not in outcome.error_text.casefold()
 
@@ -172,6 +178,7 @@ CHECKS: dict[str, Check] = {
     "contexts_count": _contexts_count,
     "contexts_equal": _contexts_equal,
     "field_values": _field_values,
+    "row_scores": _row_scores,
     "rows": _rows,
     "rows_flagged": _rows_flagged,
 }

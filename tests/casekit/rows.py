@@ -108,7 +108,7 @@ async def run_row(case: dict[str, Any], *, output: Any = None, contexts: list[st
 
 async def _score(case: dict[str, Any], judge: Judge, output: Any, contexts: list[str] | None) -> Outcome:
     make = SCORERS[scorer_name(case)]
-    options = dict((case.get("setup") or {}).get("options") or {})
+    options = {k: v for k, v in ((case.get("setup") or {}).get("options") or {}).items() if k == "scale"}
     seen: list[list[str]] = []
 
     def extractor(input: Any, output: Any) -> list[str]:
