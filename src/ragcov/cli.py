@@ -24,6 +24,8 @@ exit codes:
   3  rows failed, or no row could be judged
 """
 
+_RUN_HELP = 'a results file (--out), the id of a kept run, or "latest"'
+
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
@@ -41,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ragcov {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     _add_run(commands)
+    _add_curve(commands)
     return parser
 
 
@@ -78,6 +81,18 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     run.add_argument("--skip-bad", action="store_true", help="leave out records that can't be read, naming each")
     run.add_argument("--quiet", action="store_true", help="print the totals only")
+
+
+def _add_curve(commands: argparse._SubParsersAction[_Parser]) -> None:
+    curve = commands.add_parser(
+        "curve",
+        help="recall at every cut-off k, from one run",
+        description="Prints mean recall@k for every k, the smallest k that is enough, redundancy, and what each rank "
+        "adds. Reads the verdicts of the run; no judge is asked.",
+    )
+    curve.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    curve.add_argument("--scorer", metavar="NAME", help="whose verdicts to read (default: context-recall)")
+    curve.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
