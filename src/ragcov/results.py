@@ -24,6 +24,7 @@ __all__ = [
     "ScorerSummary",
     "Summary",
     "Tally",
+    "TurnResult",
     "Usage",
     "check_scale",
     "mean_of",
@@ -158,6 +159,28 @@ class ScorerResult(msgspec.Struct, frozen=True, kw_only=True):
         return self.step_results.get("analyze", self.verdicts)
 
 
+class TurnResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of a conversation, as its own scorers and gates saw it.
+
+    Attributes:
+        scorer_results: One for each of the turn's scorers and gates, by scorer id.
+        error: Set when the target failed in this turn; the conversation ended there.
+        verdict: "failed" when a gate did not pass; "scored" when a threshold was not met; "passed" when all were;
+            None when the turn has neither gate nor threshold.
+        problems: What the verdict rests on, one sentence for each gate or threshold not met.
+    """
+
+    scorer_results: dict[str, ScorerResult] = {}
+    error: Failure | None = None
+    verdict: RunVerdict | None = None
+    problems: tuple[str, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether the target or any scorer failed in this turn."""
+        return self.error is not None or any(r.state == "failed" for r in self.scorer_results.values())
+
+
 class ItemResult(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_field="kind"):
     """One sample of a run.
 
@@ -166,17 +189,20 @@ class ItemResult(msgspec.Struct, frozen=True, kw_only=True, tag="item", tag_fiel
         sample: The sample as it was scored, with the target's output and the context that was used.
         scorer_results: One for each scorer, by scorer id.
         error: Set when the target failed or the record could not be read; the scorers then did not run.
+        turn_results: Of a conversation, one for each turn that was begun, in order; empty for other samples.
     """
 
     index: int
     sample: Sample
     scorer_results: dict[str, ScorerResult] = {}
     error: Failure | None = None
+    turn_results: tuple[TurnResult, ...] = ()
 
     @property
     def failed(self) -> bool:
-        """Whether the target or any scorer failed on this sample."""
-        return self.error is not None or any(r.state == "failed" for r in self.scorer_results.values())
+        """Whether the target or any scorer failed on this sample, or in one of its turns."""
+        own = self.error is not None or any(r.state == "failed" for r in self.scorer_results.values())
+        return own or any(turn.failed for turn in self.turn_results)
 
 
 class Mean(msgspec.Struct, frozen=True):
@@ -210,16 +236,43 @@ def _t_quantile(df: int, p: float = 0.975) -> float:
 
 
 def mean_of(scores: Sequence[float], *, low: float | None = None, high: float | None = None) -> Mean:
-    """The mean with Student's t interval, cut to [low, high] where the scores can't leave it."""
+    """The mean with its 95 % interval.
+
+    Scores within [low, high] get Wilson's interval for an effective sample size (Wilson 1927, JASA 22; the effective
+    size as in Dean and Pagano 2015, Journal of Survey Statistics and Methodology 3): n times what the variance of 0/1
+    scores with this mean would be, divided by the variance of the scores, where one further score of that largest
+    variance is counted in. Student's t interval would claim certainty for a few perfect scores. Unbounded scores get
+    Student's t interval.
+
+    Args:
+        scores: Finite numbers.
+        low: The lowest score there can be; None when there is no such bound.
+        high: The highest score there can be; both bounds or none count.
+    """
     n = len(scores)
     if n == 0:
         return Mean(None, 0)
     value = math.fsum(scores) / n
     if n == 1:
         return Mean(value, 1)
-    half = _t_quantile(n - 1) * statistics.stdev(scores, value) / math.sqrt(n)
-    bottom, top = value - half, value + half
-    return Mean(value, n, bottom if low is None else max(bottom, low), top if high is None else min(top, high))
+    t = _t_quantile(n - 1)
+    if low is None or high is None:
+        half = t * statistics.stdev(scores, value) / math.sqrt(n)
+        return Mean(value, n, value - half, value + half)
+    width = high - low
+    share = min(1.0, max(0.0, (value - low) / width))
+    largest = share * (1 - share) * n / (n - 1)
+    ratio = statistics.variance(scores, value) / width**2 / largest if largest > 1e-12 else 1.0
+    bottom, top = _wilson(share, t, n / ((ratio * n + 1) / (n + 1)))
+    return Mean(value, n, low + width * bottom, low + width * top)
+
+
+def _wilson(share: float, quantile: float, n: float) -> tuple[float, float]:
+    """Wilson's interval of a share (0 to 1) of n; always holds the share."""
+    z2 = quantile**2 / n
+    middle = (share + z2 / 2) / (1 + z2)
+    half = math.sqrt(z2 * share * (1 - share) + z2**2 / 4) / (1 + z2)
+    return min(share, max(0.0, middle - half)), max(share, min(1.0, middle + half))
 
 
 class ScorerSummary(msgspec.Struct, frozen=True, kw_only=True):
@@ -314,6 +367,8 @@ class Totals:
         """Counts one sample."""
         self._items += 1
         self._failed += item.failed
+        for turn in item.turn_results:
+            self._usage = sum((result.usage for result in turn.scorer_results.values()), self._usage)
         for scorer_id, result in item.scorer_results.items():
             self._states[scorer_id][result.state] += 1
             self._scales[scorer_id] = result.scale
