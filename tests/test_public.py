@@ -9,7 +9,18 @@ import pytest
 
 import ragcov
 
-HEAVY = ("numpy", "pyarrow", "pydantic", "pydantic_ai", "rich", "sqlalchemy", "onnxruntime", "scipy", "asyncio", "msgspec")
+HEAVY = (
+    "numpy",
+    "pyarrow",
+    "pydantic",
+    "pydantic_ai",
+    "rich",
+    "sqlalchemy",
+    "onnxruntime",
+    "scipy",
+    "asyncio",
+    "msgspec",
+)
 
 
 def test_exact_names() -> None:
@@ -31,7 +42,10 @@ def test_exact_names() -> None:
             "Tally",
             "Usage",
             "Verdict",
+            "create_context_precision_scorer",
             "create_context_recall_scorer",
+            "create_context_relevance_scorer",
+            "create_faithfulness_scorer",
             "create_scorer",
             "load_judge",
             "not_scorable",

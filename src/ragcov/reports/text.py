@@ -69,7 +69,8 @@ class ItemLines:
             step = f" ({result.error.step})" if result.error.step else ""
             return f"{name} failed  {scorer_id}{step}: {printable(result.error.message)}"
         if result.state == "not_scorable":
-            return f"{name}      –  {printable(result.reason)}"
+            scorer = f"{scorer_id}: " if self._several else ""
+            return f"{name}      –  {scorer}{printable(result.reason)}"
         claims = "" if result.tally is None else f"{result.tally.attributed}/{result.tally.total}"
         about = scorer_id if self._several else _question(item)
         return f"{name} {result.score:>6.2f}  {claims:>7}  {about}".rstrip()

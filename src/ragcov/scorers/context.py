@@ -16,7 +16,7 @@ from ragcov.messages import chunk_text, failed_tool_calls, is_agent_input, is_ag
 from ragcov.samples import clean_text
 from ragcov.scorers.base import Run
 
-__all__ = ["FROM_SAMPLE", "ContextExtractor", "ContextOption", "ContextSource", "usable"]
+__all__ = ["FROM_SAMPLE", "ContextExtractor", "ContextOption", "ContextSource", "first_copies", "usable"]
 
 
 class _Sentinel(Enum):
@@ -36,6 +36,12 @@ ContextExtractor: TypeAlias = Callable[[Any, Any], Any]
 def usable(chunks: Iterable[str]) -> bool:
     """Whether any chunk holds more than white space."""
     return any(chunk.strip() for chunk in chunks)
+
+
+def first_copies(chunks: Sequence[str]) -> list[int]:
+    """For each chunk the index of the first one with the same text (white space around it aside): often its own."""
+    first: dict[str, int] = {}
+    return [first.setdefault(chunk.strip(), index) for index, chunk in enumerate(chunks)]
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,17 @@ from ragcov.errors import UsageError
 from ragcov.judges import JudgeConfig
 from ragcov.judges.base import AskingJudge
 from ragcov.language import detect_language
-from ragcov.messages import input_text
 from ragcov.results import Tally
-from ragcov.samples import clean_text
-from ragcov.scorers.base import Scorer, StepInput, create_scorer, not_scorable
+from ragcov.scorers.base import Scorer, StepInput, create_scorer
 from ragcov.scorers.context import ContextExtractor, ContextOption, ContextSource, usable
+from ragcov.scorers.coverage import (
+    GROUND_TRUTH,
+    attribute_claims,
+    extract_claims,
+    need_chunks,
+    need_text,
+    tally_verdicts,
+)
 from ragcov.scorers.reasons import explain_verdicts, phrases
 
 __all__ = ["create_context_recall_scorer"]
@@ -71,33 +77,18 @@ def create_context_recall_scorer(
 
 
 async def _extract_claims(step: StepInput) -> list[Claim]:
-    ground_truth, chunks = step.run.ground_truth, step.run.context
-    words = phrases(detect_language(ground_truth or input_text(step.run.input)))
-    if ground_truth is None or not ground_truth.strip():
-        not_scorable(words.no_ground_truth, warning="no ground truth: the row is left out of the mean")
-    if chunks is None:
-        not_scorable(words.no_context, warning="no context: the row is left out of the mean")
-    if not usable(chunks):
-        return []
-    question = clean_text(input_text(step.run.input)) or None
-    claims = await step.need_judge().extract_claims(clean_text(ground_truth), question=question)
-    if not claims:
-        not_scorable(
-            words.no_claims.format(what="ground truth"),
-            warning="the ground truth states no claim: the row is left out of the mean",
-        )
-    return claims
+    need_text(step, GROUND_TRUTH)
+    chunks = need_chunks(step, GROUND_TRUTH.language(step.run))
+    # Nothing was retrieved: none of the claims is covered, however many they are, so none is asked for.
+    return await extract_claims(step, GROUND_TRUTH) if usable(chunks) else []
 
 
 async def _attribute(step: StepInput) -> list[Verdict]:
-    claims = step.preprocess_result
-    return await step.need_judge().attribute(claims, step.run.context or []) if claims else []
+    return await attribute_claims(step, step.preprocess_result)
 
 
 def _tally(step: StepInput) -> Tally | float:
-    verdicts: list[Verdict] = step.analyze_result
-    # Nothing was retrieved: how many claims went missing was not asked, but none of them is covered.
-    return Tally(sum(v.supported for v in verdicts), len(verdicts)) if verdicts else 0.0
+    return tally_verdicts(step.analyze_result) if step.analyze_result else 0.0
 
 
 def _explain(step: StepInput) -> str:
