@@ -1,38 +1,28 @@
-"""Claims that were extracted before: in memory, and in SQLite under `.ragcov/`."""
+"""Claims that were extracted before: in memory, and in the database that runs are kept in as well."""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
 import json
-import os
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from ragcov.claims import Claim
+from ragcov.database import Location, create_tables, describe, insert_into, open_engine, reason_of
 from ragcov.judges.base import record_usage, record_warning
 from ragcov.results import Usage
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection, Engine, Table
+    from sqlalchemy import Engine, Table
 
-__all__ = ["ClaimsCache", "DiskCache", "cache_key", "default_cache_dir", "open_database"]
+__all__ = ["CacheStats", "ClaimsCache", "DiskCache", "cache_key"]
 
 _KEPT_IN_MEMORY = 10_000
-_BUSY_SECONDS = 30
-
-
-def default_cache_dir() -> Path | None:
-    """Where claims are kept: RAGCOV_CACHE when set ("off": nowhere), else `.ragcov` in the working directory."""
-    setting = os.environ.get("RAGCOV_CACHE", "").strip()
-    if setting.lower() in ("off", "0", "false", "no"):
-        return None
-    return Path(setting) if setting else Path(".ragcov")
 
 
 def cache_key(*parts: Any) -> str:
@@ -41,38 +31,29 @@ def cache_key(*parts: Any) -> str:
     return hashlib.sha256(encoded.encode()).hexdigest()
 
 
-def open_database(directory: Path) -> Engine:
-    """The SQLite database of a `.ragcov` directory, which is made when it isn't there.
+class CacheStats(msgspec.Struct, frozen=True):
+    """What a cache holds.
 
-    Write-ahead logging and a busy timeout let several processes share it.
-
-    Raises:
-        OSError: The directory can't be made or written.
+    Attributes:
+        texts: How many texts whose claims are known.
+        characters: Length of what is kept.
+        oldest: When the oldest was kept, in seconds since 1970; None when there is none.
     """
-    from sqlalchemy import create_engine, event
 
-    if not directory.is_dir():
-        directory.mkdir(parents=True)
-        (directory / ".gitignore").write_text("*\n", encoding="utf-8")
-    engine = create_engine(
-        f"sqlite:///{directory / 'ragcov.sqlite3'}", connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}
-    )
-
-    def configure(connection: Any, record: Any) -> None:
-        cursor = connection.cursor()
-        cursor.execute("PRAGMA journal_mode=WAL")
-        cursor.execute("PRAGMA synchronous=NORMAL")
-        cursor.close()
-
-    event.listen(engine, "connect", configure)
-    return engine
+    texts: int
+    characters: int
+    oldest: float | None
 
 
 class DiskCache:
-    """Texts by key in the database of a `.ragcov` directory. Opened when first used."""
+    """Texts by key in a database. Opened when first used.
 
-    def __init__(self, directory: Path) -> None:
-        self.directory = directory
+    Args:
+        location: A directory, or a database's URL.
+    """
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
         self._opened: tuple[Engine, Table] | None = None
 
     def get(self, key: str) -> str | None:
@@ -85,12 +66,28 @@ class DiskCache:
 
     def put(self, key: str, value: str) -> None:
         """Stores the text of a key; a text that is there already is kept."""
-        from sqlalchemy.dialects.sqlite import insert
-
         engine, table = self._open()
         row = {"key": key, "value": value, "created": time.time()}
         with engine.begin() as connection:
-            connection.execute(insert(table).values(row).on_conflict_do_nothing())
+            connection.execute(insert_into(engine, table).values(row).on_conflict_do_nothing())
+
+    def stats(self) -> CacheStats:
+        """What it holds."""
+        from sqlalchemy import func, select
+
+        engine, table = self._open()
+        query = select(func.count(), func.coalesce(func.sum(func.length(table.c.value)), 0), func.min(table.c.created))
+        with engine.connect() as connection:
+            count, characters, oldest = connection.execute(query.select_from(table)).one()
+        return CacheStats(count, characters, oldest)
+
+    def clear(self) -> int:
+        """Forgets everything; returns how many texts that were."""
+        from sqlalchemy import delete
+
+        engine, table = self._open()
+        with engine.begin() as connection:
+            return connection.execute(delete(table)).rowcount
 
     def close(self) -> None:
         """Closes the connections."""
@@ -102,7 +99,7 @@ class DiskCache:
         if self._opened is None:
             from sqlalchemy import Column, Float, MetaData, String, Table
 
-            engine = open_database(self.directory)
+            engine = open_engine(self.location)
             metadata = MetaData()
             table = Table(
                 "claims_cache",
@@ -111,30 +108,22 @@ class DiskCache:
                 Column("value", String, nullable=False),
                 Column("created", Float, nullable=False),
             )
-            with engine.begin() as connection:
-                _create(connection, table)
+            create_tables(engine, table)
             self._opened = engine, table
         return self._opened
-
-
-def _create(connection: Connection, table: Table) -> None:
-    from sqlalchemy.schema import CreateTable
-
-    # Two processes may both find no table: the statement itself must not mind one.
-    connection.execute(CreateTable(table, if_not_exists=True))
 
 
 class ClaimsCache:
     """Claims by key: in memory, on disk if there is a directory, and once only while they are being extracted.
 
-    A directory that can't be used costs a warning, never a row.
+    A database that can't be used costs a warning, never a row.
 
     Args:
-        directory: The `.ragcov` directory; None keeps claims in memory only.
+        location: A directory, or a database's URL; None keeps claims in memory only.
     """
 
-    def __init__(self, directory: Path | None) -> None:
-        self._disk = DiskCache(directory) if directory is not None else None
+    def __init__(self, location: Location | None) -> None:
+        self._disk = DiskCache(location) if location is not None else None
         self._memory: OrderedDict[str, list[Claim]] = OrderedDict()
         self._flights: dict[tuple[int, str], asyncio.Future[list[Claim]]] = {}
         self._trouble: str | None = None
@@ -229,9 +218,9 @@ class ClaimsCache:
 
     def _give_up(self, error: Exception) -> None:
         assert self._disk is not None
-        reason = str(getattr(error, "orig", None) or error)
         self._trouble = (
-            f'claims are not kept for the next run: the cache in "{self._disk.directory}" can\'t be used ({reason});'
+            f'claims are not kept for the next run: the cache in "{describe(self._disk.location)}" can\'t be used'
+            f" ({reason_of(error)});"
             " set RAGCOV_CACHE to another directory, or to off"
         )
         self._warn()

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragcov.attribution import Verdict
 from ragcov.claims import Claim, number_claims
+from ragcov.database import default_location
 from ragcov.errors import UsageError
 from ragcov.judges.asking import Asker, JsonSchema
 from ragcov.judges.attributing import Attribution, TokenBudget, together
-from ragcov.judges.cache import ClaimsCache, cache_key, default_cache_dir
+from ragcov.judges.cache import ClaimsCache, cache_key
 from ragcov.judges.extracting import place_claims, read_claims
 from ragcov.judges.models import resolve_models
 from ragcov.judges.packing import estimate_tokens, split_text
@@ -74,8 +75,9 @@ class LLMJudge:
     Args:
         config: `"provider/model"`; an OpenAI-compatible endpoint `{"id", "url", "api_key", "headers"}`; an instance
             of the LLM library's model class; or a list of these, tried in order when one fails.
-        cache: Where claims are kept between runs: a `.ragcov` directory; True or None for the default one (the
-            environment variable RAGCOV_CACHE, else `.ragcov` in the working directory); False for memory only.
+        cache: Where claims are kept between runs: a directory, or a PostgreSQL URL; True or None for the default
+            place (the environment variable RAGCOV_CACHE, else `.ragcov` in the working directory); False for memory
+            only.
         claims_per_batch: The most claims in a request.
         token_budget: The most tokens of chunks in a request, by a careful estimate; longer chunks are cut into
             windows that overlap.
@@ -125,13 +127,22 @@ class LLMJudge:
             concurrency=concurrency,
             settings=self._settings,
         )
-        directory = default_cache_dir() if cache is None or cache is True else Path(cache) if cache else None
-        self._cache = ClaimsCache(directory)
+        self._cache = ClaimsCache(default_location() if cache is None or cache is True else cache or None)
 
     @property
     def id(self) -> str:
         """The model, as the config names it: "openai/gpt-5.6-sol"; fallbacks after " | "."""
         return self._id
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What its decisions depend on beside the model: versions of the prompts, and digests of what may be secret."""
+        return {
+            "claims_prompt": load_prompt("claims").version,
+            "verdicts_prompt": load_prompt("verdicts").version,
+            "endpoint": cache_key(self._endpoints)[:12],
+            "model_settings": cache_key(self._settings, self._batch)[:12],
+        }
 
     async def extract_claims(self, text: str, *, question: str | None = None) -> list[Claim]:
         """The claims of a text, from the cache or by one request (more for a very long text).
