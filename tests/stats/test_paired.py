@@ -37,7 +37,7 @@ def test_refuses_what_is_no_pairing(a: list[float], b: list[float], problem: str
 
 
 @given(PAIRS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_p_value_is_that_of_all_sign_flips(pairs: list[tuple[float, float]]) -> None:
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
     differences = [round(y - x, 12) for x, y in pairs]
@@ -48,7 +48,7 @@ def test_p_value_is_that_of_all_sign_flips(pairs: list[tuple[float, float]]) -> 
 
 
 @given(PAIRS)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_swapping_a_and_b_mirrors_everything(pairs: list[tuple[float, float]]) -> None:
     a, b = [x for x, _ in pairs], [y for _, y in pairs]
     there, back = paired_difference(a, b), paired_difference(b, a)
@@ -60,7 +60,7 @@ def test_swapping_a_and_b_mirrors_everything(pairs: list[tuple[float, float]]) -
         # The same resamples with the other sign: percentiles of 9,999 values mirror almost exactly.
         assert there.low == pytest.approx(-back.high, abs=0.02)
         assert there.difference is not None and there.high is not None
-        assert there.low <= there.difference <= there.high
+        assert there.low < there.high
 
 
 def test_same_input_same_numbers() -> None:
@@ -76,13 +76,22 @@ def test_a_plain_gain_is_seen_and_effect_is_in_standard_deviations() -> None:
     assert (found.wins, found.ties, found.losses) == (30, 0, 0)
     assert found.p_value < 0.001
     assert found.effect == pytest.approx(0.2 / statistics.stdev([0.1, 0.2, 0.3] * 10))
-    assert found.low is not None and 0.15 < found.low < 0.2
+    assert found.low is not None and 0.12 < found.low < 0.2
 
 
-def test_equal_gains_have_a_p_value_but_no_interval() -> None:
+def test_equal_gains_are_no_proof_that_every_gain_is_the_same() -> None:
     found = paired_difference([0.5] * 6, [0.6] * 6)
-    assert (found.low, found.high, found.effect) == (None, None, None)
+    assert found.effect is None
     assert found.p_value == pytest.approx(2 / 2**6)
+    assert found.low is not None and found.high is not None
+    assert found.low < 0.08
+    assert found.high >= 0.1
+
+
+def test_few_pairs_that_differ_do_not_make_a_narrow_interval() -> None:
+    # 20 pairs, one of which gains: a bootstrap of them alone would say that nothing is ever lost.
+    found = paired_difference([0.5] * 20, [*[0.5] * 19, 1.0])
+    assert found.low is not None and found.low < 0 < (found.high or 0)
 
 
 def test_holm_by_hand() -> None:
