@@ -41,6 +41,7 @@ class _RowFile:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
+            self.close()
             kept = "; the rows written before are kept" if self._begun else ""
             raise StoreError(f"{self.path} can't be written: {_cause(error, self.path)}{kept}") from error
         self._begun = True

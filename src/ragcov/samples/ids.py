@@ -1,4 +1,4 @@
-"""Finding ids that come twice, in at most 48 bytes an id."""
+"""Finding ids that come twice, in 18 to 36 bytes an id, half as much again while the table grows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class SeenIds:
     def __init__(self) -> None:
         self._counted = 0
         self._count = 0
-        self._prints = array("Q", bytes(8 * 64))
-        self._places = array("Q", bytes(8 * 64))
+        self._prints = array("Q", [0]) * 64
+        self._places = array("I", [0]) * 64
 
     def add(self, id: str, number: int, line: int | None) -> str | None:
         """Notes the id of a record; returns where it was seen before, None when it is new."""
@@ -49,8 +49,8 @@ class SeenIds:
 
     def _grow(self) -> None:
         prints, places = self._prints, self._places
-        self._prints = array("Q", bytes(16 * len(prints)))
-        self._places = array("Q", bytes(16 * len(places)))
+        self._prints = array("Q", [0]) * (2 * len(prints))
+        self._places = array("I", [0]) * (2 * len(places))
         for fingerprint, place in zip(prints, places, strict=True):
             if fingerprint:
                 slot = self._slot(fingerprint)
