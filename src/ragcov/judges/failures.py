@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from typing import Any, Literal, cast
@@ -90,11 +91,23 @@ def _classify_api_error(error: Any, model_id: str, secrets: Sequence[str]) -> Fa
     ):
         return Failed(ContextLengthError(said, status=status))
     if isinstance(error, library.ModelRateLimitError | library.ModelOverloadedError) or status in (429, 529):
-        return Failed(ProviderError(said, status=status), "throttle", error.retry_after)
+        return Failed(ProviderError(said, status=status), "throttle", _retry_after(error))
     if isinstance(error, library.ModelRequestRejectedError):
         action = "plain" if _TEMPERATURE.search(words) else "simpler" if _STRUCTURE.search(words) else "raise"
         return Failed(ProviderError(said, status=status), "retry" if status in (408, 409, 425) else action)
-    return Failed(ProviderError(said, status=status), "retry", error.retry_after)
+    return Failed(ProviderError(said, status=status), "retry", _retry_after(error))
+
+
+def _retry_after(error: Any) -> float | None:
+    if error.retry_after is not None:
+        return error.retry_after
+    # The library reads whole seconds only; some gateways send fractions.
+    headers: dict[str, str] = getattr(error, "headers", None) or {}
+    try:
+        seconds = float(headers.get("retry-after", ""))
+    except ValueError:
+        return None
+    return seconds if 0 <= seconds < math.inf else None
 
 
 def _words(error: Any) -> str:

@@ -6,6 +6,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Literal, TypeAlias, cast
 
 import msgspec
@@ -207,9 +208,15 @@ def _looks_injected(text: str) -> bool:
 
 
 def _occurrence(claim: str, chunk: str) -> str | None:
-    words = claim.strip().rstrip(".。").split()
-    match = re.search(r"\s+".join(map(re.escape, words)), chunk, re.IGNORECASE) if words else None
+    pattern = _pattern(claim)
+    match = pattern.search(chunk) if pattern else None
     return match[0] if match else None
+
+
+@lru_cache(maxsize=4096)
+def _pattern(claim: str) -> re.Pattern[str] | None:
+    words = claim.strip().rstrip(".。").split()
+    return re.compile(r"\s+".join(map(re.escape, words)), re.IGNORECASE) if words else None
 
 
 def _example(schema: dict[str, Any], root: dict[str, Any]) -> Any:
