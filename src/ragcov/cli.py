@@ -43,6 +43,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"ragcov {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     _add_run(commands)
+    _add_compare(commands)
     _add_curve(commands)
     return parser
 
@@ -93,6 +94,22 @@ def _add_curve(commands: argparse._SubParsersAction[_Parser]) -> None:
     curve.add_argument("run", metavar="RUN", help=_RUN_HELP)
     curve.add_argument("--scorer", metavar="NAME", help="whose verdicts to read (default: context-recall)")
     curve.add_argument("--json", action="store_true", help="print the numbers as JSON")
+
+
+def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="is a run really better than another?",
+        description="Compares runs sample by sample: difference of means with its interval, permutation test, effect "
+        "size, and the claims that flipped.",
+    )
+    compare.add_argument(
+        "runs", metavar="RUN", nargs="+", help="two runs or more; the first is what others are held to"
+    )
+    compare.add_argument("--scorer", metavar="NAME", action="append", help="this scorer only; again for more")
+    compare.add_argument(
+        "--fail-if-worse", action="store_true", help="exit with 1 when a run is worse than the first, beyond chance"
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
