@@ -46,6 +46,7 @@ class FakeServer:
         output_chars: Characters of all answers.
         prompts: All prompts, system message first, in order.
         bodies: All requests as they came.
+        headers: Their headers, names in lower case.
         most_open: The most requests that were open at once.
         times: When each request came, in seconds of `time.monotonic()`.
     """
@@ -78,6 +79,7 @@ class FakeServer:
         self.input_tokens = self.output_tokens = self.input_chars = self.output_chars = 0
         self.prompts: list[str] = []
         self.bodies: list[dict[str, Any]] = []
+        self.headers: list[dict[str, str]] = []
         self.times: list[float] = []
 
     @property
@@ -140,6 +142,7 @@ class FakeServer:
         self.times.append(time.monotonic())
         self.prompts.append(request.text)
         self.bodies.append(body)
+        self.headers.append({name.lower(): value for name, value in http.headers.items()})
         self.input_chars += len(request.text)
         self.input_tokens += len(request.text) // 4
         self._open += 1
