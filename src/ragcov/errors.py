@@ -134,13 +134,23 @@ class ScorerRunError(RagcovError):
         scorer_id: The scorer.
         failed_step: One of "prepare_run", "preprocess", "analyze", "generate_score", "generate_reason".
         completed_steps: What the steps before it returned, by step name, in order.
+        sample_id: The sample; None when it was not named.
     """
 
-    def __init__(self, scorer_id: str, failed_step: str, problem: str, completed_steps: Mapping[str, Any]) -> None:
-        super().__init__(f"{scorer_id}: step {failed_step} failed: {problem}")
+    def __init__(
+        self,
+        scorer_id: str,
+        failed_step: str,
+        problem: str,
+        completed_steps: Mapping[str, Any],
+        sample_id: str | None = None,
+    ) -> None:
+        sample = "" if sample_id is None else f" (sample {sample_id})"
+        super().__init__(f"{scorer_id}: step {failed_step} failed{sample}: {problem}")
         self.scorer_id = scorer_id
         self.failed_step = failed_step
         self.completed_steps = dict(completed_steps)
+        self.sample_id = sample_id
 
 
 class StoreError(RagcovError):

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+
+import msgspec
 
 from ragcov.attribution import Verdict
 from ragcov.claims import Claim
 from ragcov.errors import UsageError
 from ragcov.judges.base import AskingJudge, Judge, SchemaT
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
 __all__ = ["SharedJudge"]
 
 
 class SharedJudge:
-    """Answers from memory what it was asked before. Made for one sample, and forgotten with it."""
+    """Answers from memory what it was asked before. Made for one sample, and forgotten with it.
+
+    The claims of a text are asked for once, and each statement is judged once against the same chunks: also when both
+    the ground truth and the output make it.
+    """
 
     def __init__(self, judge: Judge) -> None:
         self._judge = judge
         self._claims: dict[tuple[str, str | None], list[Claim]] = {}
-        self._verdicts: dict[Hashable, list[Verdict]] = {}
+        self._verdicts: dict[tuple[str, ...], dict[str, Verdict]] = {}
 
     @property
     def id(self) -> str:
@@ -38,10 +40,12 @@ class SharedJudge:
 
     async def attribute(self, claims: Sequence[Claim], chunks: Sequence[str]) -> list[Verdict]:
         """As `Judge.attribute`."""
-        key = (tuple(claims), tuple(chunks))
-        if key not in self._verdicts:
-            self._verdicts[key] = await self._judge.attribute(claims, chunks)
-        return self._verdicts[key]
+        known = self._verdicts.setdefault(tuple(chunks), {})
+        new = {claim.text: claim for claim in claims if claim.text not in known}
+        if new:
+            verdicts = await self._judge.attribute(list(new.values()), chunks)
+            known.update(zip(new, verdicts, strict=True))
+        return [msgspec.structs.replace(known[claim.text], claim=claim) for claim in claims]
 
     async def ask(self, instructions: str, prompt: str, schema: type[SchemaT]) -> SchemaT:
         """As `AskingJudge.ask`; never from memory."""

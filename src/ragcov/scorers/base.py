@@ -229,7 +229,10 @@ class Scorer:
         step_name = "prepare_run"
         try:
             if self._prepare_run is not None:
-                run = cast(Run, await _maybe_await(self._prepare_run(run)))
+                prepared = await _maybe_await(self._prepare_run(run))
+                if not isinstance(prepared, Run):
+                    raise UsageError(f"prepare_run must return a Run, got {type(prepared).__name__}")
+                run = prepared
             for step_name, step in self._steps.items():
                 step_input = StepInput(run=run, results=completed, judge=judge)
                 value = await self._run_step(step_name, step, step_input)
@@ -240,7 +243,7 @@ class Scorer:
             raise
         except Exception as error:
             problem = str(error) or type(error).__name__
-            raise ScorerRunError(self.id, step_name, problem, completed) from error
+            raise ScorerRunError(self.id, step_name, problem, completed, run.id) from error
 
     async def _run_step(self, name: str, step: Step, step_input: StepInput) -> Any:
         if not isinstance(step, PromptStep):
@@ -346,6 +349,8 @@ def create_scorer(
     for name, step in steps.items():
         if step is not None and not isinstance(step, PromptStep) and not callable(step):  # pyright: ignore[reportUnnecessaryComparison]
             raise UsageError(f"{name} must be a function or a PromptStep, got {type(step).__name__}")
+        if isinstance(step, PromptStep) and not hasattr(step.output_schema, "model_json_schema"):
+            raise UsageError(f"output_schema of {name} must be a pydantic model, got {step.output_schema!r}")
     return Scorer(
         id=id,
         description=description,

@@ -23,8 +23,12 @@ Level: TypeAlias = Literal["high", "medium", "low", "none"]
 WEIGHTS: Mapping[Level, float] = {"high": 1.0, "medium": 0.7, "low": 0.3, "none": 0.0}
 """What a chunk of each level counts, the highest first."""
 
-_QUESTIONS = re.compile(
-    r"[?？]+\s*|[,;]?\s+and\s+(?=(?:who|whom|whose|what|when|where|why|how|which)\b)", re.IGNORECASE
+_PARTS = re.compile(r"[?？]+\s*|[,;]?\s+and\s+(?=(?:who|whose|what|when|where|why|how|which)\b)", re.IGNORECASE)
+# No answer repeats the words that ask; English ones weigh nothing in an alignment, these would.
+_ASKING = re.compile(
+    "什[么麼](?:时候|時候|地方)?|甚麼|何[時时日年人処處]|哪(?:裡|里|儿|兒|一年|年|[个個些位])?|[谁誰]|多少|[几幾]|[为為]何|如何|怎[么麼样樣]+"
+    "|多(?=[高長长大深重遠远久快])|是否|有[没沒]有|[吗嗎呢]$|いつ|どこ|だれ|どなた|どれ(?:くらい)?|どの(?:くらい)?|どう(?:やって)?|なぜ"
+    "|いく[つら]|何(?=[がをはでに])|(?:です|でした|ます|ました)?か$"
 )
 
 
@@ -142,8 +146,10 @@ async def _match_question(step: StepInput, material: Material, relevant: dict[in
     question = question_of(step.run)
     if question is None or not question.strip():
         return
-    parts = [part for part in (p.strip() for p in _QUESTIONS.split(question)) if part]
-    claims = number_claims(Claim(text) for text in dict.fromkeys([question, *parts]))
+    parts = [_ASKING.sub("", part.strip()) for part in [question.rstrip("?？ "), *_PARTS.split(question)]]
+    claims = number_claims(Claim(text) for text in dict.fromkeys(part for part in parts if part.strip()))
+    if not claims:
+        return
     chunks = [chunk for chunk in material.spans if material.spans[chunk]]
     places = [(chunk, number) for chunk in chunks for number in range(len(material.spans[chunk]))]
     units = [*(material.chunks[chunk] for chunk in chunks), *(material.texts(c)[number] for c, number in places)]
