@@ -8,8 +8,9 @@ from functools import lru_cache
 
 from ragcov.judges.offline.numbers import satisfies
 from ragcov.judges.offline.passages import Passage, read_passage
+from ragcov.judges.offline.words import related
 
-__all__ = ["ClaimWords", "Match", "read_claim"]
+__all__ = ["ClaimWords", "Match", "covered", "match_passage", "read_claim", "union"]
 
 _PREFIX = 5
 
@@ -21,19 +22,33 @@ class ClaimWords:
         passage: The whole claim, read as one sentence.
         total: The sum of the weights.
         accepts: By form: positions in the claim that it bears out, and how well (0 to 1).
+        opposites: By form: the position in the claim that it contradicts.
+        prefixes: By the first letters of long words: their positions.
+        characters: Whether the claim is written in Chinese or Japanese characters mostly.
     """
 
-    __slots__ = ("accepts", "passage", "prefixes", "total")
+    __slots__ = ("accepts", "characters", "opposites", "passage", "prefixes", "total")
 
     def __init__(self, text: str) -> None:
         self.passage = read_passage(text, 0, len(text))
         self.total = sum(self.passage.weights)
         self.accepts: dict[str, list[tuple[int, float]]] = {}
         self.prefixes: dict[str, list[int]] = {}
+        self.opposites: dict[str, int] = {}
         for i, (form, kind) in enumerate(zip(self.passage.forms, self.passage.kinds, strict=True)):
             self.accepts.setdefault(form, []).append((i, 1.0))
             if kind in "wn" and len(form) > _PREFIX:
                 self.prefixes.setdefault(form[:_PREFIX], []).append(i)
+            if kind in "wn":
+                same, opposite = related(form)
+                for other, how in same:
+                    self.accepts.setdefault(other, []).append((i, how))
+                for other in opposite:
+                    self.opposites.setdefault(other, i)
+        for form in self.passage.forms:
+            self.opposites.pop(form, None)
+        written = sum(kind in "hjk" for kind in self.passage.kinds)
+        self.characters = 2 * written > len(self.passage.kinds)
 
 
 @lru_cache(maxsize=4096)

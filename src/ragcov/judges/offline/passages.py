@@ -25,7 +25,7 @@ _TOKEN = re.compile(
 _LIGHT_HAN = frozenset("的了是在和与及有也就都而着过把被这那其之等于以为个所对中上下将从并则者会能可到地得")
 _NOT_EN = frozenset("not no never none nobody nothing nowhere neither nor cannot without unable hardly".split())
 _NOT_ZH = re.compile(
-    r"(?<![特区分级差个辨性])(?:不(?![仅但过断同久少足满论管超])|没(?!收)|未(?![来满])|无(?![论数锡])|勿|别(?![人的墅])|禁(?!忌)|并非|绝非|是非)"
+    r"(?<![特区分级差个辨性])(?:不(?![仅但过断同久少足满论管超到])|没(?!收)|未(?![来满])|无(?![论数锡])|勿|别(?![人的墅])|禁(?!忌)|并非|绝非|是非)"
 )
 _NOT_JA = re.compile(
     r"(?<![少危切])(?:な(?:い(?!か)|かった|く(?!な[るっ]))|ません|ず(?=[、。にと])|ぬ(?=[、。]))|[不未無]"
@@ -49,9 +49,10 @@ class Passage:
         numbers: The number at a position.
         negated: Positions in the scope of a negation.
         negations: How many negations there are.
+        topic: How many words from the first on name what the sentence is about; 0 when that is not clear.
     """
 
-    __slots__ = ("end", "forms", "kinds", "negated", "negations", "numbers", "spans", "start", "weights")
+    __slots__ = ("end", "forms", "kinds", "negated", "negations", "numbers", "spans", "start", "topic", "weights")
 
     def __init__(self, start: int, end: int) -> None:
         self.start = start
@@ -63,6 +64,7 @@ class Passage:
         self.numbers: dict[int, Number] = {}
         self.negated: set[int] = set()
         self.negations = 0
+        self.topic = 0
 
     def add(self, form: str, kind: str, weight_: float, start: int, end: int) -> None:
         """Adds a word at the end."""
@@ -128,11 +130,39 @@ def read_passage(text: str, start: int, end: int) -> Passage:
             breaks.append(len(passage.forms))
         if kind != "stop":
             first = False
+    passage.topic = _topic(passage, folded)
     if cues:
         _scope_after(passage, cues, breaks, 3)
     if not folded.isascii():
         _negations_cjk(passage, folded, breaks)
     return passage
+
+
+_JA_TOPIC = re.compile(r"^[^、。「」，,]{1,24}?[はが]")
+_ZH_TOPIC = re.compile(
+    r"^[^，。、；：,;]{2,12}?(?=是|有|位于|建于|属于|成为|由|可|能|会|在|包括|拥有|使用|应|被|于|出生|毕业|成立|创|发|提出|领导|担任|设计|不)"
+)
+
+
+def _topic(passage: Passage, folded: str) -> int:
+    """English: the name that the sentence begins with; Japanese: before は or が; Chinese: before the predicate."""
+    if not passage.kinds:
+        return 0
+    if passage.kinds[0] in "wn":
+        count = 0
+        for kind, span in zip(passage.kinds, passage.spans, strict=True):
+            if kind == "n" or (count == 0 and folded[span[0] - passage.start].isupper()):
+                count += 1
+            else:
+                break
+        return count if "n" in passage.kinds[:count] else 0
+    match = (_JA_TOPIC if "j" in passage.kinds else _ZH_TOPIC).match(folded)
+    if match is None:
+        return 0
+    end = passage.start + match.end()
+    return sum(
+        1 for span, weight_ in zip(passage.spans, passage.weights, strict=True) if span[1] <= end and weight_ > 0
+    )
 
 
 def _numbers(text: str, start: int, end: int) -> list[Number]:

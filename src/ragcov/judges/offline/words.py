@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
 
-__all__ = ["STOP", "irregular_past", "plain_form", "stem", "weight"]
+__all__ = ["STOP", "irregular_past", "plain_form", "related", "stem", "weight"]
 
 STOP = frozenset(
     """a an the of in on at to for from by with and or but as is are was were be been being am it its this that
@@ -63,8 +63,6 @@ def stem(word: str) -> str:
 @lru_cache(maxsize=1)
 def _levels() -> dict[str, int]:
     table = resources.files("ragcov").joinpath("data", "commonness_en.txt")
-    if not table.is_file():
-        return {}
     levels: dict[str, int] = {}
     for level, line in enumerate(table.read_text(encoding="utf-8").splitlines()):
         levels.update(dict.fromkeys(line.split(), level))
@@ -75,6 +73,20 @@ def _levels() -> dict[str, int]:
 def weight(form: str) -> float:
     """How much a stemmed word tells, from 0.3 (in every text) to 1 (rare, or unknown as most names are)."""
     return 1.0 - 0.12 * _levels().get(form, 0)
+
+
+@lru_cache(maxsize=1)
+def _related() -> dict[str, str]:
+    table = resources.files("ragcov").joinpath("data", "related_en.txt").read_text(encoding="utf-8")
+    return {line.partition(" ")[0]: line.partition(" ")[2] for line in table.splitlines()}
+
+
+@lru_cache(maxsize=16384)
+def related(form: str) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
+    """The stemmed words that bear a word out, each with how well (0 to 1), and those that say the opposite."""
+    entries = _related().get(form, "").split()
+    same = tuple((entry[:-1], int(entry[-1]) / 10) for entry in entries if entry[0] != "!")
+    return same, tuple(entry[1:-1] for entry in entries if entry[0] == "!")
 
 
 @lru_cache(maxsize=65536)
