@@ -1,5 +1,6 @@
 import json
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 import pytest
@@ -88,6 +89,17 @@ SHAPES: dict[str, list[Any]] = {
                     }
                 ],
             },
+        },
+    ],
+    "ai sdk 4 interface messages": [
+        {"role": "user", "content": QUESTION},
+        {
+            "role": "assistant",
+            "content": ANSWER,
+            "toolInvocations": [
+                invocation("a", "result", result=FOUND),
+                invocation("b", "result", result=FAILED, isError=True),
+            ],
         },
     ],
     "ai sdk 5 interface messages": [
@@ -592,3 +604,27 @@ def test_results_come_in_order_whatever_the_shape(results: list[str]):
         *({"role": "tool", "tool_call_id": str(n), "content": result} for n, result in enumerate(results)),
     ]
     assert tool_results(mastra) == tool_results(openai) == results
+
+
+def test_pieces_of_other_kinds_are_passed_over_and_dates_are_text():
+    mixed = {
+        "kind": "request",
+        "parts": [
+            {"part_kind": "user-prompt", "content": ["Where?", {"kind": "image-url", "url": "x"}]},
+            {"part_kind": "retry-prompt", "content": "index offline", "tool_name": "search", "tool_call_id": "a"},
+            {"part_kind": "retry-prompt", "content": "answer in JSON"},
+        ],
+    }
+    assert input_text([mixed]) == "Where?"
+    assert failed_tool_calls([mixed]) == 1
+    assert output_text([{"role": "assistant", "content": ["one", "two"]}]) == "one\ntwo"
+    day = stored(part("a", "result", result={"built": date(1934, 5, 1), "where": Place("城")}))
+    assert tool_results([day]) == ['{"built": "1934-05-01", "where": "城"}']
+
+
+class Place:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
