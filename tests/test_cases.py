@@ -18,7 +18,7 @@ from casekit.datasets import run_dataset
 from casekit.expect import Check, UnknownKeyError, check
 from casekit.files import run_file
 from casekit.outcome import Outcome
-from casekit.rows import contexts_of, run_row, scorer_name
+from casekit.rows import contexts_of, run_row, scorer_name, unknown_options
 from ragcov.scorers.registry import SCORERS
 
 PATH = Path(os.environ.get("RAGCOV_CASES") or Path(__file__).parent / "cases" / "open.jsonl")
@@ -26,7 +26,6 @@ CASES: list[dict[str, Any]] = [
     json.loads(line) for line in PATH.read_text(encoding="utf-8").splitlines() if line.strip()
 ]
 ROW_SETUP = {"options"}
-OPTIONS = {"scale"}
 FIELDS = {
     "id", "from", "kind", "needs", "scorer", "input", "ground_truth", "contexts", "output", "outputs", "contexts_gen",
     "context_from", "file", "dataset", "judge_script", "setup", "expect", "note",
@@ -55,7 +54,7 @@ async def test_case(case: dict[str, Any], tmp_path: Path) -> None:
 async def _run_rows(case: dict[str, Any], _: Path) -> set[str]:
     setup = case.get("setup") or {}
     unknown = {f"setup: {key}" for key in setup.keys() - ROW_SETUP}
-    unknown |= {f"option: {key}" for key in (setup.get("options") or {}).keys() - OPTIONS}
+    unknown |= {f"option: {key}" for key in unknown_options(case)}
     if case.get("context_from") not in (None, "tool results in output"):
         unknown.add(f"context_from: {case['context_from']}")
     outputs = case.get("outputs") or [case.get("output")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from typing import Any
@@ -11,7 +12,8 @@ from ragcov.errors import RagcovError
 from ragcov.judges import load_judge
 from ragcov.judges.base import Judge
 from ragcov.messages import tool_results
-from ragcov.scorers.registry import SCORERS
+from ragcov.scorers.context_relevance import Penalties
+from ragcov.scorers.registry import SCORERS, make_scorer
 from ragcov.testing import ScriptedJudge
 
 
@@ -95,6 +97,30 @@ def scorer_name(case: dict[str, Any]) -> str:
     return str(case.get("scorer", "context_recall")).replace("_", "-")
 
 
+def scorer_options(case: dict[str, Any]) -> dict[str, Any]:
+    """The options of the case that its scorer has; penalties may stand among them or in a dict of their own."""
+    given = {_snake(key): value for key, value in ((case.get("setup") or {}).get("options") or {}).items()}
+    known = inspect.signature(SCORERS[scorer_name(case)]).parameters
+    options = {key: value for key, value in given.items() if key in known}
+    among = {key: value for key, value in given.items() if key in Penalties.__struct_fields__}
+    if "penalties" in known and (among or "penalties" in options):
+        inside = {_snake(key): value for key, value in (options.get("penalties") or {}).items()}
+        options["penalties"] = {**inside, **among}
+    return options
+
+
+def unknown_options(case: dict[str, Any]) -> set[str]:
+    """The options of the case that its scorer does not have."""
+    given = {_snake(key): key for key in (case.get("setup") or {}).get("options") or {}}
+    used = scorer_options(case)
+    known = {*used, *(used.get("penalties") or {})}
+    return {key for snake, key in given.items() if snake not in known}
+
+
+def _snake(name: str) -> str:
+    return re.sub(r"(?<=[a-z])[A-Z]", lambda match: f"_{match[0]}", name).lower()
+
+
 async def run_row(case: dict[str, Any], *, output: Any = None, contexts: list[str] | None = None) -> Outcome:
     judge: Judge = make_judge(case.get("judge_script"))
     outcome: Outcome
@@ -107,8 +133,11 @@ async def run_row(case: dict[str, Any], *, output: Any = None, contexts: list[st
 
 
 async def _score(case: dict[str, Any], judge: Judge, output: Any, contexts: list[str] | None) -> Outcome:
-    make = SCORERS[scorer_name(case)]
-    options = {k: v for k, v in ((case.get("setup") or {}).get("options") or {}).items() if k == "scale"}
+    name = scorer_name(case)
+    options = scorer_options(case)
+    if case.get("judge_script") and name == "context-relevance":
+        # A script holds claims and verdicts; it can't grade chunks.
+        options.setdefault("levels", "claims")
     seen: list[list[str]] = []
 
     def extractor(input: Any, output: Any) -> list[str]:
@@ -116,12 +145,10 @@ async def _score(case: dict[str, Any], judge: Judge, output: Any, contexts: list
         return seen[-1]
 
     if case.get("context_from"):
-        scorer = make(model=judge, context_extractor=extractor, **options)
+        scorer = make_scorer(name, model=judge, context_extractor=extractor, **options)
         result = await scorer.run(input=case.get("input"), output=output, ground_truth=case.get("ground_truth"))
     else:
-        from ragcov import FROM_SAMPLE
-
-        scorer = make(model=judge, context=FROM_SAMPLE, **options)
+        scorer = make_scorer(name, model=judge, **options)
         result = await scorer.run(
             input=case.get("input"),
             output=output,
