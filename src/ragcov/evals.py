@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from ragcov import __version__
 from ragcov.concurrency import run_sync
 from ragcov.errors import DataError, FatalProviderError, RunInterrupted, UsageError
-from ragcov.gates import Check, check_totals, read_checks
+from ragcov.gates import Check, TurnVerdicts, check_totals, read_checks
 from ragcov.results import EvalsResult, ItemResult, RunInfo, Totals
 from ragcov.rows import RowScorer
 from ragcov.samples import Sample, count_samples, read_samples, sample_from
@@ -50,7 +50,10 @@ async def run_evals(
         scorers: Scorers, or `{"scorer": ..., "threshold": ...}`. A threshold is a number (the mean must reach it)
             or `{"min": ..., "max": ...}`.
         target: The system under test; None scores the outputs and contexts that the data brings. A function of
-            the input, sync (runs in a thread) or async, or an object with generate, run, invoke or retrieve.
+            the input, sync (runs in a thread) or async; an agent of pydantic-ai or the OpenAI Agents SDK; a chain,
+            chat model or retriever of LangChain, a graph of LangGraph; an engine or retriever of LlamaIndex; or any
+            object with generate, run, invoke, query, retrieve or chat. A sample of several turns is asked on one
+            conversation, for which a function may take `history` or `conversation_id`.
         gates: Scorers that must be perfect (a mean of their full scale, on all rows), or reach their threshold.
         concurrency: How many rows at a time, 1 or more.
         timeout: Seconds that one row may take, target included; None for no limit.
@@ -151,6 +154,16 @@ def _read(record: Mapping[str, Any], index: int) -> Sample | DataError:
         return error
 
 
+def _turns_among(data: Data) -> bool:
+    """Whether a sample brings turns, which may have scorers of their own. Only what is in memory is looked at."""
+    if not isinstance(data, list | tuple):
+        return False
+    return any(
+        bool(record.turns) if isinstance(record, Sample) else isinstance(record, Mapping) and "turns" in record
+        for record in data
+    )
+
+
 class _Session:
     """One run of run_evals: what has been asked of it, and what has come of it so far."""
 
@@ -170,7 +183,7 @@ class _Session:
             raise UsageError(f"concurrency must be a whole number of 1 or more, got {concurrency!r}")
         if timeout is not None and not timeout > 0:
             raise UsageError(f"timeout must be above 0 seconds, or None, got {timeout!r}")
-        if not checks:
+        if not checks and not _turns_among(data):
             raise UsageError("give at least one scorer")
         ids = [check.scorer.id for check in checks]
         if twice := sorted({scorer_id for scorer_id in ids if ids.count(scorer_id) > 1}):
@@ -184,6 +197,7 @@ class _Session:
         self._keep_items = keep_items
         self._rows = RowScorer([check.scorer for check in checks], target, timeout, on_item_complete)
         self._totals = Totals(ids)
+        self._turns = TurnVerdicts()
         self._items: list[ItemResult] = []
         self._waiting: deque[asyncio.Task[ItemResult]] = deque()
 
@@ -224,6 +238,7 @@ class _Session:
 
     def _count(self, item: ItemResult) -> None:
         self._totals.add(item)
+        self._turns.add(item)
         if self._keep_items:
             self._items.append(item)
         if self._on_result is not None:
@@ -236,7 +251,7 @@ class _Session:
                 self._count(task.result())
         self._waiting.clear()
         summary = self._totals.summary()
-        verdict, problems = check_totals(self._checks, summary)
+        verdict, problems = self._turns.join(*check_totals(self._checks, summary))
         return EvalsResult(
             items=tuple(self._items),
             summary=summary,

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from ragcov.errors import UsageError
-from ragcov.results import RunVerdict, ScorerSummary, Summary
+from ragcov.results import ItemResult, RunVerdict, ScorerResult, ScorerSummary, Summary
 from ragcov.scorers.base import Scorer
 
-__all__ = ["Check", "check_totals", "read_checks"]
+__all__ = ["Check", "TurnVerdicts", "check_totals", "read_checks", "verdict_of"]
+
+_WORST_FIRST: tuple[RunVerdict, ...] = ("failed", "scored", "passed")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,19 @@ class Check:
             return f"{kind} {name}: mean {mean:.4g} is above {self.high:g} (n = {summary.mean.n})"
         if self.gate and (left_out := summary.failed + summary.not_scorable):
             return f"{kind} {name}: {left_out} rows were not scored"
+        return None
+
+    def problem_of(self, result: ScorerResult | None) -> str | None:
+        """As `problem`, for one result."""
+        if self.low is None and self.high is None:
+            return None
+        kind, name = ("gate" if self.gate else "threshold"), self.scorer.id
+        if result is None or not result.scored or result.score is None:
+            return f"{kind} {name}: not scored"
+        if self.low is not None and result.score < self.low - 1e-9:
+            return f"{kind} {name}: {result.score:.4g} is below {self.low:g}"
+        if self.high is not None and result.score > self.high + 1e-9:
+            return f"{kind} {name}: {result.score:.4g} is above {self.high:g}"
         return None
 
 
@@ -97,10 +112,49 @@ def check_totals(checks: Sequence[Check], summary: Summary) -> tuple[RunVerdict 
         "failed" when a gate did not pass, else "scored" when a threshold was not met, else "passed"; None when
         there is neither.
     """
+    return _verdict(checks, [check.problem(summary.scorers[check.scorer.id]) for check in checks])
+
+
+def verdict_of(
+    checks: Sequence[Check], results: Mapping[str, ScorerResult]
+) -> tuple[RunVerdict | None, tuple[str, ...]]:
+    """As `check_totals`, for the results of one turn."""
+    return _verdict(checks, [check.problem_of(results.get(check.scorer.id)) for check in checks])
+
+
+def _verdict(checks: Sequence[Check], outcomes: Sequence[str | None]) -> tuple[RunVerdict | None, tuple[str, ...]]:
     if all(check.low is None and check.high is None for check in checks):
         return None, ()
-    found = [(check, check.problem(summary.scorers[check.scorer.id])) for check in checks]
+    found = list(zip(checks, outcomes, strict=True))
     problems = tuple(problem for _, problem in found if problem is not None)
     if any(problem is not None and check.gate for check, problem in found):
         return "failed", problems
     return ("scored" if problems else "passed"), problems
+
+
+class TurnVerdicts:
+    """What the gates and thresholds of single turns add to a run's verdict, in little memory whatever the rows."""
+
+    def __init__(self) -> None:
+        self._verdicts: set[RunVerdict] = set()
+        # By kind and scorer, as "gate includes": the first problem with its place, and how many there are.
+        self._problems: dict[str, tuple[str, int]] = {}
+
+    def add(self, item: ItemResult) -> None:
+        """Counts one sample."""
+        for number, turn in enumerate(item.turn_results, 1):
+            if turn.verdict is not None:
+                self._verdicts.add(turn.verdict)
+            for problem in turn.problems:
+                kind = problem.partition(":")[0]
+                first, count = self._problems.get(kind, (f"{problem} (turn {number} of sample {item.sample.id}", 0))
+                self._problems[kind] = (first, count + 1)
+
+    def join(self, verdict: RunVerdict | None, problems: Sequence[str]) -> tuple[RunVerdict | None, tuple[str, ...]]:
+        """The run's verdict and problems, with those of the turns added."""
+        found = {verdict, *self._verdicts}
+        worst: RunVerdict | None = next((name for name in _WORST_FIRST if name in found), None)
+        told = (
+            f"{first}, and {count - 1} more)" if count > 1 else f"{first})" for first, count in self._problems.values()
+        )
+        return worst, (*problems, *told)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ragcov.concurrency import call
-from ragcov.errors import DataError, RowTimeoutError, ScorerRunError, TargetError
-from ragcov.judges import Judge, Ledger
-from ragcov.judges.sharing import SharedJudge
-from ragcov.results import Failure, ItemResult, ScorerResult
+from ragcov.conversations import Conversation
+from ragcov.errors import DataError, RowTimeoutError, TargetError
+from ragcov.results import Failure, ItemResult
 from ragcov.samples import Sample
-from ragcov.scorers.base import Run, Scorer, claims_among
-from ragcov.targets import answer, check_target
+from ragcov.scorers.base import Run, Scorer
+from ragcov.scoring import Scoring, failure_of
+from ragcov.targets import fill, read_target
 
 __all__ = ["RowScorer"]
 
@@ -22,7 +22,7 @@ class RowScorer:
     """What is the same for every row of a run.
 
     Attributes:
-        warnings: What went wrong beside the rows: the callback's faults.
+        warnings: What went wrong beside the rows: the callback's faults, a target that can't hold a conversation.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class RowScorer:
         on_item_complete: Callable[..., Any] | None,
     ) -> None:
         self._scorers = scorers
-        self._target = None if target is None else check_target(target)
+        self._target = None if target is None else read_target(target)
         self._timeout = timeout
         self._on_item_complete = on_item_complete
         self.warnings: list[str] = []
@@ -45,53 +45,73 @@ class RowScorer:
             FatalProviderError: When no row can succeed.
         """
         if isinstance(sample, DataError):
-            return ItemResult(index=index, sample=Sample(id=str(index + 1)), error=_failure(sample, "read"))
-        results: dict[str, ScorerResult] = {}
-        ledgers = {scorer.id: Ledger() for scorer in self._scorers}
+            return ItemResult(index=index, sample=Sample(id=str(index + 1)), error=failure_of(sample, "read"))
+        if not sample.turns:
+            item, returned = await self._single(index, sample)
+        else:
+            try:
+                conversation = Conversation(sample, self._scorers)
+            except DataError as error:
+                unread = Sample(id=sample.id, input=sample.input)
+                return ItemResult(index=index, sample=unread, error=failure_of(error, "read"))
+            item, returned = await self._conversation(index, conversation)
+        await self._report(item, returned)
+        return item
+
+    async def _single(self, index: int, sample: Sample) -> tuple[ItemResult, Any]:
+        scoring = Scoring(self._scorers)
         error: Failure | None = None
         returned: Any = None
         answered = self._target is None
         try:
             async with asyncio.timeout(self._timeout):
                 if self._target is not None:
-                    sample, returned = await answer(self._target, sample)
-                    answered = True
-                await self._apply_scorers(sample, results, ledgers)
+                    reply = await self._target.answer(sample.input)
+                    sample, returned, answered = fill(sample, reply), reply.returned, True
+                await scoring.apply(_run_of(sample))
         except TargetError as problem:
-            error = _failure(problem, "target")
+            error = failure_of(problem, "target")
         except TimeoutError:
-            late = RowTimeoutError(f"timed out: the row took longer than {self._timeout:g} s")
             if answered:
-                for scorer in self._scorers:
-                    if scorer.id not in results:
-                        results[scorer.id] = _failed(scorer, _failure(late, None), ledgers[scorer.id])
+                scoring.fail_rest(self._late())
             else:
-                error = _failure(late, "target")
-        item = ItemResult(index=index, sample=sample, scorer_results=results, error=error)
-        await self._report(item, returned)
-        return item
+                error = failure_of(self._late(), "target")
+        return ItemResult(index=index, sample=sample, scorer_results=scoring.results, error=error), returned
 
-    async def _apply_scorers(
-        self, sample: Sample, results: dict[str, ScorerResult], ledgers: Mapping[str, Ledger]
-    ) -> None:
-        run = Run(
-            input=sample.input,
-            output=sample.output,
-            ground_truth=sample.ground_truth,
-            context=sample.context,
-            id=sample.id,
+    async def _conversation(self, index: int, conversation: Conversation) -> tuple[ItemResult, Any]:
+        self._warn_of_forgetting()
+        scoring = Scoring(self._scorers)
+        error: Failure | None = None
+        try:
+            async with asyncio.timeout(self._timeout):
+                await conversation.run(self._target)
+                await scoring.apply(_run_of(conversation.sample))
+        except TargetError as problem:
+            error = failure_of(problem, "target")
+        except TimeoutError:
+            if conversation.unfinished:
+                error = failure_of(conversation.end(self._late()), "target")
+            else:
+                scoring.fail_rest(self._late())
+        item = ItemResult(
+            index=index,
+            sample=conversation.sample,
+            scorer_results=scoring.results,
+            error=error,
+            turn_results=tuple(conversation.results),
         )
-        shared: dict[Judge, Judge] = {}
-        for scorer in self._scorers:
-            judge = scorer.judge
-            if judge is not None:
-                judge = shared.setdefault(judge, SharedJudge(judge))
-            ledger = ledgers[scorer.id]
-            try:
-                results[scorer.id] = await scorer.score(run, judge=judge, ledger=ledger)
-            except ScorerRunError as error:
-                failure = _failure(error.__cause__ or error, error.failed_step)
-                results[scorer.id] = _failed(scorer, failure, ledger, error.completed_steps)
+        return item, conversation.returned
+
+    def _late(self) -> RowTimeoutError:
+        return RowTimeoutError(f"timed out: the row took longer than {self._timeout:g} s")
+
+    def _warn_of_forgetting(self) -> None:
+        problem = (
+            "the target takes neither history nor conversation_id: it was asked the turns of a conversation one by "
+            "one, and remembers the earlier ones only if it does so by itself"
+        )
+        if self._target is not None and not self._target.remembers and problem not in self.warnings:
+            self.warnings.append(problem)
 
     async def _report(self, item: ItemResult, returned: Any) -> None:
         if self._on_item_complete is None:
@@ -108,23 +128,11 @@ class RowScorer:
             self.warnings.append(problem)
 
 
-def _failure(error: BaseException, step: str | None) -> Failure:
-    return Failure(type(error).__name__, str(error) or type(error).__name__, step)
-
-
-def _failed(
-    scorer: Scorer, failure: Failure, ledger: Ledger, completed: Mapping[str, Any] | None = None
-) -> ScorerResult:
-    preprocess = (completed or {}).get("preprocess")
-    return ScorerResult(
-        scorer_id=scorer.id,
-        state="failed",
-        score=None,
-        scale=scorer.scale,
-        reason=f"failed: {failure.message}",
-        claims=tuple(claims_among(preprocess)),
-        warnings=tuple(ledger.warnings),
-        usage=ledger.usage,
-        judge=None if scorer.judge is None else scorer.judge.id,
-        error=failure,
+def _run_of(sample: Sample) -> Run:
+    return Run(
+        input=sample.input,
+        output=sample.output,
+        ground_truth=sample.ground_truth,
+        context=sample.context,
+        id=sample.id,
     )

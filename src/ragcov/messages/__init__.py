@@ -24,9 +24,13 @@ __all__ = [
     "input_text",
     "is_agent_input",
     "is_agent_output",
+    "messages_of",
     "output_text",
+    "plain_text",
+    "said_by",
     "tool_calls",
     "tool_results",
+    "user_messages",
 ]
 
 
@@ -91,6 +95,19 @@ def tool_results(output: Any) -> list[str]:
     nothing (empty text, list or object) are left out, as are calls that failed, were denied or never came back.
     """
     return [call.result for call in tool_calls(output) if call.state == "result" and call.result]
+
+
+def user_messages(input: Any) -> list[Any]:
+    """What the user says, as messages: those of agent-shaped input, else one that holds the text."""
+    halves = agent_input(input)
+    messages = messages_of(input) if halves is None else halves[0] + halves[1]
+    return messages or [{"role": "user", "content": plain_text(input)}]
+
+
+def said_by(value: Any) -> list[Said]:
+    """Who said what in agent-shaped input or output, in order; empty for other values. Blank texts are left out."""
+    halves = agent_input(value)
+    return _said((messages_of(value) or []) if halves is None else halves[0] + halves[1])
 
 
 def failed_tool_calls(output: Any) -> int:

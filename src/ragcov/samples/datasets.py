@@ -89,8 +89,9 @@ def write_samples(path: str | Path, samples: Iterable[Sample]) -> None:
         with Path(path).open("wb") as file:
             for sample in samples:
                 record = msgspec.to_builtins(sample, str_keys=True, enc_hook=plain_fields)
-                if not sample.extra:
-                    del record["extra"]
+                for name in ("extra", "turns"):
+                    if not record[name]:
+                        del record[name]
                 file.write(msgspec.json.encode(clean(record)) + b"\n")
     except OSError as error:
         raise StoreError(f"{path} can't be written: {error.strerror or error}") from error

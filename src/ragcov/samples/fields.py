@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
 
 from ragcov.errors import DataError, UsageError
-from ragcov.messages import is_agent_input
-from ragcov.samples.sample import Sample, clean
+from ragcov.messages import is_agent_input, user_messages
+from ragcov.samples.sample import Sample, Turn, clean
 from ragcov.samples.values import (
     chunks_of,
     describe,
     ground_truth_of,
     id_of,
     is_missing,
+    list_in_cell,
     messages_in,
+    plain_array,
     unwrapped,
 )
 
@@ -108,7 +110,7 @@ def _normal(column: str) -> str:
 
 def known_columns(columns: Iterable[str]) -> list[str]:
     """Those of the columns whose names are recognised."""
-    return [column for column in columns if _normal(column) in _FIELD_OF]
+    return [column for column in columns if _normal(column) in _FIELD_OF or _normal(column) == "turns"]
 
 
 def check_mapping(mapping: Mapping[str, str] | None, columns: Iterable[str] | None = None) -> None:
@@ -153,12 +155,15 @@ def sample_from(
         DataError: When no name is recognised, two names of one field disagree, or a value can't be read; it says
             which field, and what was expected.
         UsageError: When `mapping` names a field that samples don't have.
+
+    A conversation is a list of inputs under `inputs`, or under `turns` a list of dicts with the fields of a `Turn`.
     """
     if not isinstance(record, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise DataError(f"expected an object with named fields, got {describe(record)}", file=file, line=line)
     check_mapping(mapping)
     entries = _entries(record, mapping or {})
-    if not any(entry.field for entry in entries):
+    turns = _take_turns(entries, cells, file, line)
+    if not turns and not any(entry.field for entry in entries):
         raise DataError(unrecognised(map(str, record)), file=file, line=line)
     _gather_agent_input(entries)
     _read_langsmith(entries)
@@ -184,7 +189,61 @@ def sample_from(
         values[field] = value
         taken_from.setdefault(field, entry.column)
     values.setdefault("id", str(index + 1))
-    return Sample(**values, extra=clean(_extra(entries)))
+    if turns:
+        said = _said_by_user(turns)
+        if values.setdefault("input", said) != said:
+            raise DataError("a conversation says its input in its turns; leave input out", file=file, line=line)
+    return Sample(**values, extra=clean(_extra(entries)), turns=turns)
+
+
+def _take_turns(entries: list[_Entry], cells: bool, file: str | None, line: int | None) -> tuple[Turn, ...]:
+    """Takes the conversation out of the columns; without one they stay as they are."""
+    for entry in entries:
+        if entry.name not in ("turns", "inputs"):
+            continue
+        value = list_in_cell(entry.value) if cells else plain_array(entry.value)
+        if not isinstance(value, list | tuple) or not value or is_agent_input(value):
+            continue
+        entries.remove(entry)
+        if any(other.name in ("turns", "inputs") for other in entries):
+            raise DataError("give inputs or turns, not both", file=file, line=line, field=entry.column)
+        items = cast("list[Any]", value)
+        return tuple(_turn(item, f"{entry.column}[{number}]", file, line) for number, item in enumerate(items))
+    return ()
+
+
+def _turn(value: Any, place: str, file: str | None, line: int | None) -> Turn:
+    """A turn: a dict with its fields, or just what the user says."""
+    if isinstance(value, str | list) or (is_agent_input(value) and "role" in value):
+        return Turn(input=clean(value))
+    if not isinstance(value, Mapping):
+        raise DataError(f"expected text or an object, got {describe(value)}", file=file, line=line, field=place)
+    fields = dict(cast("Mapping[str, Any]", value))
+    checks: dict[str, Any] = {name: fields.pop(name, None) or [] for name in ("scorers", "gates")}
+    try:
+        found = sample_from(fields, index=0)
+    except DataError as error:
+        field = f"{place}.{error.field}" if error.field else place
+        raise DataError(error.problem, file=file, line=line, field=field) from None
+    if found.input is None or found.turns:
+        raise DataError("a turn needs an input", file=file, line=line, field=place)
+    for name, check in checks.items():
+        if not isinstance(check, list | tuple):
+            problem = f"expected a list, got {describe(check)}"
+            raise DataError(problem, file=file, line=line, field=f"{place}.{name}")
+    return Turn(
+        input=found.input,
+        ground_truth=found.ground_truth,
+        context=found.context,
+        output=found.output,
+        scorers=list(checks["scorers"]),
+        gates=list(checks["gates"]),
+        extra=found.extra,
+    )
+
+
+def _said_by_user(turns: Sequence[Turn]) -> list[Any]:
+    return [message for turn in turns for message in user_messages(turn.input)]
 
 
 def unrecognised(columns: Iterable[str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-__all__ = ["Sample", "clean", "clean_text"]
+__all__ = ["Sample", "Turn", "clean", "clean_text"]
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -28,6 +28,29 @@ def clean(value: Any) -> Any:
     return value
 
 
+class Turn(msgspec.Struct, frozen=True, kw_only=True):
+    """One turn of a conversation: what the user says, and what comes of it.
+
+    Attributes:
+        input: What the user says: text, or agent-shaped messages.
+        ground_truth: The right answer to this turn; None when there is none.
+        context: The chunks retrieved in this turn, ranked; None when it brings none.
+        output: The system's answer to this turn; None when it is still to be produced.
+        scorers: What scores this turn alone: scorers, `{"scorer": ..., "threshold": ...}`, or ids of the run's
+            scorers in their place. In results they are ids.
+        gates: As `scorers`, but each must be perfect, or reach its threshold.
+        extra: Fields that ragcov does not know.
+    """
+
+    input: Any
+    ground_truth: str | None = None
+    context: list[str] | None = None
+    output: Any = None
+    scorers: list[Any] = []
+    gates: list[Any] = []
+    extra: dict[str, Any] = {}
+
+
 class Sample(msgspec.Struct, frozen=True, kw_only=True):
     """One row of a dataset.
 
@@ -39,6 +62,8 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
             that found nothing).
         output: The system's answer: text, or agent-shaped messages; None when it is still to be produced.
         extra: Fields that ragcov does not know, carried to the results untouched.
+        turns: The turns of a conversation, in order; empty for a sample with one input. `input` then holds all that
+            the user says, as messages.
     """
 
     id: str
@@ -47,3 +72,4 @@ class Sample(msgspec.Struct, frozen=True, kw_only=True):
     context: list[str] | None = None
     output: Any = None
     extra: dict[str, Any] = {}
+    turns: tuple[Turn, ...] = ()

@@ -14,7 +14,17 @@ from typing import Any, cast
 from ragcov.errors import DataError
 from ragcov.messages import find_chunk_text, is_agent_input
 
-__all__ = ["chunks_of", "describe", "ground_truth_of", "id_of", "is_missing", "messages_in", "unwrapped"]
+__all__ = [
+    "chunks_of",
+    "describe",
+    "ground_truth_of",
+    "id_of",
+    "is_missing",
+    "list_in_cell",
+    "messages_in",
+    "plain_array",
+    "unwrapped",
+]
 
 _ANSWER_FIELDS = (
     "answer",
@@ -132,6 +142,16 @@ def messages_in(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return value if is_agent_input(value) else text
+
+
+def list_in_cell(value: Any) -> Any:
+    """The list that a cell holds as JSON, or the value itself."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    return plain_array(value)
 
 
 def chunks_of(value: Any) -> list[str]:
