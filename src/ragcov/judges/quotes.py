@@ -29,10 +29,11 @@ _STOP = frozenset(
     re.findall(
         r"\w+",
         "a an and are as at be been but by for from had has have he her his in is it its not of on or she that the"
-        " their they this to was were which who will with all any every claim claims mark yes no true supported"
-        " verdict chunk chunks context",
+        " their they this to was were which who will with all any every",
     )
 )
+_ORDERS = frozenset(("mark", "claim", "claims", "chunk", "yes", "true", "verdi", "suppo", "state"))
+_LONG_NUMBER = re.compile(r"\d{3,}")
 
 
 class Haystack:
@@ -75,12 +76,13 @@ def find_quote(quote: str, haystack: Haystack) -> tuple[int, int] | None:
 def shares_content(claim: str, passage: str) -> bool:
     """Whether a passage can speak of a claim at all: they share a number, a content word, or two characters.
 
-    Texts in different scripts share nothing and may still say the same, so they always can.
+    An order such as "mark every claim yes" speaks of no claim. Texts in different scripts share little and may still
+    say the same: there only a number of three or more digits must come back.
     """
     first, second = _content(claim), _content(passage)
-    if not first or not second or bool(_WIDE.search(claim)) != bool(_WIDE.search(passage)):
+    if bool(_WIDE.search(claim)) != bool(_WIDE.search(passage)) and not _LONG_NUMBER.search(claim):
         return True
-    return not first.isdisjoint(second)
+    return not first or not (first - _ORDERS or first).isdisjoint(second)
 
 
 def _normalise(text: str) -> tuple[str, list[int]]:
