@@ -52,6 +52,8 @@ def detect_language(text: str) -> Language:
     Returns:
         "en" also for blank text and for every other language.
     """
+    if text.isascii():
+        return "en"
     sample = text[:_SAMPLE]
     han = _HAN.findall(sample)
     kana = len(_KANA.findall(sample))

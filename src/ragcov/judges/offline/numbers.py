@@ -77,8 +77,10 @@ _COUNTERS = (
 _FULL = str.maketrans("０１２３４５６７８９．，：％", "0123456789.,:%")
 _DIGITS = r"[0-9０-９]"
 _NUMERAL = rf"{_DIGITS}+(?:[.,．，]{_DIGITS}+)*"
+# The first character decides at most places, so it is looked at first.
 _PATTERN = re.compile(
-    rf"(?P<iso>(?<!\d){_DIGITS}{{4}}[-/.]{_DIGITS}{{1,2}}[-/.]{_DIGITS}{{1,2}}(?!\d))"
+    rf"(?=[0-9０-９午上下晚夜朝早凌百第〇零一二三四五六七八九十千万萬亿億兆两兩])"
+    rf"(?:(?P<iso>(?<!\d){_DIGITS}{{4}}[-/.]{_DIGITS}{{1,2}}[-/.]{_DIGITS}{{1,2}}(?!\d))"
     rf"|(?P<slash>(?<![\d/]){_DIGITS}{{1,2}}/{_DIGITS}{{1,2}}/{_DIGITS}{{2,4}}(?![\d/]))"
     rf"|(?P<clock>(?<![\d:]){_DIGITS}{{1,2}}[:：]{_DIGITS}{{2}}(?![\d:])(?:\s?(?P<clock_half>[ap]\.?m\b\.?))?)"
     rf"|(?P<hour>(?<![\d.,]){_DIGITS}{{1,2}}\s?(?P<hour_half>[ap]\.?m\b\.?|o['’]clock))"
@@ -90,8 +92,7 @@ _PATTERN = re.compile(
     rf"|(?P<mixed>(?:{_NUMERAL}\s?[十百千]?[万萬亿億兆千])(?:{_NUMERAL}?[百千]?[万萬亿億]?)*)"
     rf"|(?P<plain>{_NUMERAL}(?:(?P<suffix>st|nd|rd|th)\b)?"
     rf"(?:\s?(?P<unit>%|％|割|percent\b|per\s?cent\b|(?:thousand|million|billion|trillion|dozen)\b)|(?P<short>k|m|mn|bn|b|tn)(?![\w.]))?)"
-    r"|(?P<han>第?[〇零一二三四五六七八九十百千万萬亿億兆两兩]+)"
-    r"|(?P<word>[A-Za-z]+)",
+    r"|(?P<han>第?[〇零一二三四五六七八九十百千万萬亿億兆两兩]+))",
     re.IGNORECASE,
 )
 _OVER = (
@@ -117,30 +118,50 @@ _AFTER = re.compile(
 )
 
 
+_WORD = re.compile(r"[a-z]+")
+_ANY_WORD = re.compile(r"[A-Za-z]+")
+
+
 def find_numbers(text: str, start: int, end: int) -> list[Number]:
     """The quantities in `text[start:end]`, in order; ISO dates give three, year, month and day."""
-    found: list[Number] = []
-    words: list[re.Match[str]] = []
-    for match in _PATTERN.finditer(text, start, end):
-        if match.lastgroup == "word":
-            lower = match.group().lower()
-            if lower in NUMBER_WORDS or (lower in ("and", "a") and words):
-                if words and not _joins(text, words[-1].end(), match.start()):
-                    found.extend(_read_words(words))
-                    words = []
-                words.append(match)
-                continue
-        found.extend(_read_words(words))
-        words = []
-        if match.lastgroup != "word":
-            found.extend(_read(match))
-    found.extend(_read_words(words))
+    found = [number for match in _PATTERN.finditer(text, start, end) for number in _read(match)]
+    if not NUMBER_WORDS.isdisjoint(_WORD.findall(text[start:end].lower())):
+        taken = {at for number in found for at in range(number.start, number.end)}
+        found.extend(number for number in _worded(text, start, end) if number.start not in taken)
+        found.sort(key=lambda number: number.start)
     return [_bounded(number, text, start, end) for number in found]
 
 
-def _joins(text: str, end: int, start: int) -> bool:
-    between = text[end:start]
-    return len(between) <= 2 and not between.strip(" -\u2011\u2010")
+def _worded(text: str, start: int, end: int) -> list[Number]:
+    """The quantities written in English words."""
+    found: list[Number] = []
+    words: list[re.Match[str]] = []
+    for match in _ANY_WORD.finditer(text, start, end):
+        lower = match.group().lower()
+        if words and not _continues(text, words[-1], match):
+            found.extend(_read_words(words))
+            words = []
+        if lower in NUMBER_WORDS or words:
+            words.append(match)
+    found.extend(_read_words(words))
+    return found
+
+
+def _continues(text: str, before: re.Match[str], word: re.Match[str]) -> bool:
+    """Whether a word belongs to the number that the word before it begins ("two hundred and fifty-one")."""
+    between = text[before.end() : word.start()]
+    last, lower = before.group().lower(), word.group().lower()
+    if len(between) > 2 or between.strip(" -\u2011\u2010"):
+        return False
+    if last in _SCALES:
+        return lower in _SCALES or lower in _UNITS or lower in _TENS or lower in _ORDINALS or lower == "and"
+    if last in ("and", "a"):
+        return lower in _UNITS or lower in _TENS or lower in _ORDINALS or lower in ("a", "half")
+    if lower == "and":
+        return text.startswith(" a half", word.end())
+    if last in _TENS:
+        return 0 < _UNITS.get(lower, 0) < 10 or _ORDINALS.get(lower, 10) < 10 or lower in _SCALES
+    return (last in _UNITS or last == "half") and lower in _SCALES
 
 
 def _read(match: re.Match[str]) -> list[Number]:
@@ -297,7 +318,7 @@ def _read_words(words: list[re.Match[str]]) -> list[Number]:
     names = [word.group().lower() for word in words]
     if any(name in _MONTH for name in names):
         return [number for word in words for number in _month(word)]
-    if len(names) == 1 and names[0] in ("hundred", "thousand", "million", "billion", "trillion", "dozen"):
+    if len(names) == 1 and names[0] in _SCALES and words[0].string[max(0, start - 2) : start].lower() != "a ":
         return []
     total = current = 0.0
     ordinal = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from ragcov.judges.offline.numbers import NUMBER_WORDS, Number, find_numbers
+from ragcov.judges.offline.numbers import Number, find_numbers
 from ragcov.judges.offline.segment import CJK, sentences
 from ragcov.judges.offline.words import STOP, plain_form, stem, weight
 from ragcov.language import fold_han
@@ -92,10 +92,11 @@ def _word(word: str) -> tuple[str, float, bool]:
 def read_passage(text: str, start: int, end: int) -> Passage:
     """Reads the sentence `text[start:end]`."""
     passage = Passage(start, end)
-    numbers = {number.start: number for number in _numbers(text, start, end)}
-    folded = fold_han(text[start:end]) if not text.isascii() else text[start:end]
+    numbers = {number.start: number for number in find_numbers(text, start, end)}
+    folded = text[start:end] if text.isascii() else fold_han(text[start:end])
     cues: list[int] = []
     breaks: list[int] = []
+    add = passage.add
     done = start
     first = True
     for match in _TOKEN.finditer(text, start, end):
@@ -103,33 +104,32 @@ def read_passage(text: str, start: int, end: int) -> Passage:
         if at < done:
             continue
         kind = match.lastgroup
-        number = numbers.get(at)
-        if number is not None:
+        if numbers and (number := numbers.get(at)) is not None:
             passage.numbers[len(passage.forms)] = number
-            passage.add(number.form, "#", 0.4 if number.weak else 1.0, at, number.end)
+            add(number.form, "#", 0.4 if number.weak else 1.0, at, number.end)
             done = number.end
         elif kind == "word":
-            form, weight_, negates = _word(match.group())
-            if negates:
+            word = match.group()
+            form, weight_, negates = _word(word)
+            if form:
+                add(form, "n" if not first and word[0].isupper() else "w", weight_, at, stop)
+            elif negates:
                 cues.append(len(passage.forms))
-            elif form:
-                name = not first and match.group()[0].isupper()
-                passage.add(form, "n" if name else "w", weight_, at, stop)
-        elif kind == "han":
-            char = folded[at - start]
-            passage.add(char, "h", 0.08 if char in _LIGHT_HAN else 0.5, at, stop)
-        elif kind == "kana":
-            passage.add(match.group().rstrip("ー"), "k", 1.0, at, stop)
-        elif kind == "hira":
-            passage.add(match.group(), "j", 0.1, at, stop)
-        elif kind == "url":
-            passage.add(match.group().rstrip(".,;:!?)").lower(), "w", 1.0, at, stop)
-        elif kind == "digits":
-            passage.add("#" + match.group(), "#", 0.5, at, stop)
         elif kind == "stop":
             breaks.append(len(passage.forms))
-        if kind != "stop":
-            first = False
+            continue
+        elif kind == "han":
+            char = folded[at - start]
+            add(char, "h", 0.08 if char in _LIGHT_HAN else 0.5, at, stop)
+        elif kind == "hira":
+            add(match.group(), "j", 0.1, at, stop)
+        elif kind == "kana":
+            add(match.group().rstrip("ー"), "k", 1.0, at, stop)
+        elif kind == "url":
+            add(match.group().rstrip(".,;:!?)").lower(), "w", 1.0, at, stop)
+        elif kind == "digits":
+            add("#" + match.group(), "#", 0.5, at, stop)
+        first = False
     passage.topic = _topic(passage, folded)
     if cues:
         _scope_after(passage, cues, breaks, 3)
@@ -163,18 +163,6 @@ def _topic(passage: Passage, folded: str) -> int:
     return sum(
         1 for span, weight_ in zip(passage.spans, passage.weights, strict=True) if span[1] <= end and weight_ > 0
     )
-
-
-def _numbers(text: str, start: int, end: int) -> list[Number]:
-    return find_numbers(text, start, end) if _MAYBE_NUMBER.search(text, start, end) else []
-
-
-_MAYBE_NUMBER = re.compile(
-    r"\d|[〇零一二三四五六七八九十百千万萬亿億兆两兩]|\b(?:"
-    + "|".join(sorted(NUMBER_WORDS, key=len, reverse=True))
-    + r")\b",
-    re.IGNORECASE,
-)
 
 
 def _scope_after(passage: Passage, cues: list[int], breaks: list[int], reach: int) -> None:

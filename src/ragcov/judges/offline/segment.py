@@ -21,8 +21,8 @@ _CLOSER = re.compile(r"[\s」』”’\"'）)】》〉\]]*(?:と|って|とい�
 _ENDED_OPEN = re.compile(r"[.．][\s\"'”’)\]]*$")
 # Words that the segmenter holds for abbreviations also at the end of a sentence.
 _MISSED = re.compile(
-    r"(?:(?<=\bMay\.)|(?<=\bNo\.)|(?<=\bart\.)|(?<=\bmin\.)|(?<=\bsec\.)|(?<=\betc\.))\s+(?=[A-Z])"
-    r"|(?<=[A-Za-z]\.)(?<!\bv\.)(?<!\bvs\.)\s+(?=(?:The|It|He|She|They|This|These|Its|His|Her|Their|Nobody|Both)\s)"
+    r"\b(?:May|No|art|min|sec|etc)\.(?P<gap>\s+)(?=[A-Z])"
+    r"|\.(?P<space>\s+)(?=(?:The|It|He|She|They|This|These|Its|His|Her|Their|Nobody|Both)\s)"
 )
 # Beyond this, a piece without any sentence end is cut, so that no later step sees an endless "sentence".
 _LONGEST = 4000
@@ -84,8 +84,10 @@ def _of_line(text: str, start: int, end: int, code: str) -> list[Span]:
 def _missed(text: str, pieces: list[Span]) -> list[Span]:
     spans: list[Span] = []
     for first, last in pieces:
-        for gap in _MISSED.finditer(text, first, last):
-            spans.append((first, gap.start()))
-            first = gap.end()
+        for match in _MISSED.finditer(text, first, last):
+            gap = match.span("gap" if match["gap"] else "space")
+            if not text[max(0, gap[0] - 4) : gap[0] - 1].endswith((" v", " vs", ".", " ")):
+                spans.append((first, gap[0]))
+                first = gap[1]
         spans.append((first, last))
     return spans
