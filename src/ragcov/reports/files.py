@@ -14,7 +14,7 @@ from ragcov.errors import StoreError
 from ragcov.results import ItemResult, RunInfo, ScorerResult, plain
 from ragcov.samples import clean, clean_text
 
-__all__ = ["ResultsCsvWriter", "ResultsWriter", "read_results", "write_csv", "write_results"]
+__all__ = ["ResultsCsvWriter", "ResultsWriter", "read_results", "to_json", "write_csv", "write_results"]
 
 _RUN = msgspec.json.Decoder(RunInfo)
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
@@ -95,11 +95,15 @@ class ResultsWriter:
         self.close()
 
     def _line(self, value: RunInfo | ItemResult) -> None:
-        try:
-            line = msgspec.json.encode(value)
-        except (TypeError, UnicodeEncodeError):
-            line = msgspec.json.encode(clean(plain(value)))
-        self._file.write(line + b"\n")
+        self._file.write(to_json(value) + b"\n")
+
+
+def to_json(value: Any) -> bytes:
+    """A value as JSON on one line: what JSON has no form for as `plain` puts it, text without lone surrogates."""
+    try:
+        return msgspec.json.encode(value)
+    except (TypeError, UnicodeEncodeError):
+        return msgspec.json.encode(clean(plain(value)))
 
 
 def write_results(path: str | Path, info: RunInfo, items: Iterable[ItemResult]) -> None:

@@ -1,5 +1,11 @@
-"""Runs that were kept: in a store, or as results files."""
+"""Runs that were kept: in a store, or as results files.
 
-from ragcov.store.reading import StoredRun, open_run
+`open_run` finds one; `Store` lists them; `run_evals(..., store=...)` and `ragcov run` keep them.
+"""
 
-__all__ = ["StoredRun", "open_run"]
+from ragcov.store.digests import DataDigest
+from ragcov.store.reading import StoredRun, open_run, open_store
+from ragcov.store.recording import RunRecorder
+from ragcov.store.store import RunEntry, Store, recording
+
+__all__ = ["DataDigest", "RunEntry", "RunRecorder", "Store", "StoredRun", "open_run", "open_store", "recording"]
