@@ -44,6 +44,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_Parser)
     _add_run(commands)
     _add_compare(commands)
+    _add_diagnose(commands)
     _add_curve(commands)
     return parser
 
@@ -110,6 +111,35 @@ def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
     compare.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 when a run is worse than the first, beyond chance"
     )
+
+
+def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
+    diagnose = commands.add_parser(
+        "diagnose",
+        help="why were claims missed?",
+        description="Searches the whole corpus for each missed claim and says why it was missed: not in the corpus, "
+        "not retrieved, retrieved below k, split across chunks, or contradicted.",
+    )
+    diagnose.add_argument("run", metavar="RUN", help="a run that scored context-recall")
+    diagnose.add_argument(
+        "--corpus",
+        metavar="DIR_OR_JSONL",
+        required=True,
+        help='.txt and .md files, or JSONL of {"id", "text"} with "document" where wanted',
+    )
+    diagnose.add_argument("--judge", metavar="MODEL", help="who decides (default: the run's judge)")
+    diagnose.add_argument("--k", type=int, metavar="N", help="your cut-off, when the run's contexts go on beyond it")
+    diagnose.add_argument(
+        "--ranking",
+        metavar="FIELD",
+        default="ranking",
+        help="the samples' field that holds the full ranking, chunk ids or texts (default ranking)",
+    )
+    diagnose.add_argument(
+        "--candidates", type=int, default=10, metavar="N", help="chunks to judge a claim (default 10)"
+    )
+    diagnose.add_argument("--concurrency", type=int, default=8, metavar="N", help="claims at a time (default 8)")
+    diagnose.add_argument("--out", metavar="FILE", help="write the findings as JSONL")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
