@@ -10,12 +10,15 @@ from typing import Any, TypeAlias
 
 from ragcov import __version__
 from ragcov.concurrency import run_sync
+from ragcov.database import Location
 from ragcov.errors import DataError, FatalProviderError, RunInterrupted, UsageError
 from ragcov.gates import Check, TurnVerdicts, check_totals, read_checks
+from ragcov.judges.base import ConfiguredJudge
 from ragcov.results import EvalsResult, ItemResult, RunInfo, Totals
 from ragcov.rows import RowScorer
 from ragcov.samples import Sample, count_samples, read_samples, sample_from
 from ragcov.scorers.base import Scorer
+from ragcov.store import RunRecorder, recording
 
 __all__ = ["Data", "run_evals", "run_evals_sync", "run_info"]
 
@@ -38,6 +41,8 @@ async def run_evals(
     on_item_complete: Callable[..., Any] | None = None,
     on_result: Callable[[ItemResult], None] | None = None,
     keep_items: bool = True,
+    store: Location | RunRecorder | None = None,
+    resume: str | None = None,
 ) -> EvalsResult:
     """Applies scorers to a dataset.
 
@@ -62,13 +67,19 @@ async def run_evals(
             of the result.
         on_result: Called with each row's result, in the order of the data; what it raises ends the run.
         keep_items: False leaves `items` empty, for datasets larger than memory.
+        store: Where to keep the run while it goes on: a directory (".ragcov") or a PostgreSQL database's URL. A row
+            is on disk before anybody is told of it. None keeps nothing.
+        resume: Id of a kept run to go on with, or "latest": rows that it has finished are not judged again, and
+            `on_item_complete` is not called for them; failed ones are. Data and scorers must be the same. Without
+            `store` it is looked for in the default place.
 
     Raises:
-        UsageError: When an option can't work. Nothing was judged yet.
+        UsageError: When an option can't work, or a run can't be resumed. Nothing was judged yet.
         DataError: When a file has a bad record. Nothing was judged yet; to keep the other records, read them with
             `read_samples(path, on_bad=...)`.
         FatalProviderError: When no row can succeed (wrong key, unknown model); its `result` holds the rows that
             had finished.
+        StoreError: When the store can't be used. Rows that had finished are kept in it.
     """
     session = _Session(
         data=data,
@@ -79,6 +90,8 @@ async def run_evals(
         on_item_complete=on_item_complete,
         on_result=on_result,
         keep_items=keep_items,
+        store=store,
+        resume=resume,
     )
     return await session.run()
 
@@ -94,6 +107,8 @@ def run_evals_sync(
     on_item_complete: Callable[..., Any] | None = None,
     on_result: Callable[[ItemResult], None] | None = None,
     keep_items: bool = True,
+    store: Location | RunRecorder | None = None,
+    resume: str | None = None,
 ) -> EvalsResult:
     """`run_evals` for synchronous code; works where an event loop is running, as in Jupyter.
 
@@ -109,6 +124,8 @@ def run_evals_sync(
         on_item_complete=on_item_complete,
         on_result=on_result,
         keep_items=keep_items,
+        store=store,
+        resume=resume,
     )
     try:
         return run_sync(session.run())
@@ -120,13 +137,17 @@ def run_evals_sync(
 
 def run_info(scorers: Sequence[Scorer], *, dataset: str | None, timeout: float | None) -> RunInfo:
     """What a results file says of the run: everything that its scores depend on."""
-    judges = dict.fromkeys(scorer.judge.id for scorer in scorers if scorer.judge is not None)
+    judges = {scorer.judge.id: scorer.judge for scorer in scorers if scorer.judge is not None}
+    settings: dict[str, Any] = {"timeout": timeout, "scales": {scorer.id: scorer.scale for scorer in scorers}}
+    # What a judge's decisions depend on beside its id, where it says so: the versions of its prompts.
+    if known := {name: judge.settings for name, judge in judges.items() if isinstance(judge, ConfiguredJudge)}:
+        settings["judges"] = known
     return RunInfo(
         version=__version__,
         dataset=dataset,
         scorers=tuple(scorer.id for scorer in scorers),
         judges=tuple(judges),
-        settings={"timeout": timeout, "scales": {scorer.id: scorer.scale for scorer in scorers}},
+        settings=settings,
     )
 
 
@@ -178,6 +199,8 @@ class _Session:
         on_item_complete: Callable[..., Any] | None,
         on_result: Callable[[ItemResult], None] | None,
         keep_items: bool,
+        store: Location | RunRecorder | None,
+        resume: str | None,
     ) -> None:
         if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"concurrency must be a whole number of 1 or more, got {concurrency!r}")
@@ -195,18 +218,29 @@ class _Session:
         self._timeout = timeout
         self._on_result = on_result
         self._keep_items = keep_items
+        self._store, self._resume = store, resume
         self._rows = RowScorer([check.scorer for check in checks], target, timeout, on_item_complete)
         self._totals = Totals(ids)
         self._turns = TurnVerdicts()
         self._items: list[ItemResult] = []
         self._waiting: deque[asyncio.Task[ItemResult]] = deque()
+        self._run_id: str | None = None
 
     async def run(self) -> EvalsResult:
+        samples = None if isinstance(self._data, Iterator) else lambda: _samples(self._data)
+        with recording(self._store, self._info(), resume=self._resume, samples=samples) as recorder:
+            self._run_id = None if recorder is None else recorder.run_id
+            result = await self._judge(recorder)
+            if recorder is not None:
+                recorder.finish(result.summary)
+        return result
+
+    async def _judge(self, recorder: RunRecorder | None) -> EvalsResult:
         samples = enumerate(_samples(self._data))
         running: set[asyncio.Task[ItemResult]] = set()
         try:
             while True:
-                self._start(samples, running)
+                self._start(samples, running, recorder)
                 self._hand_out()
                 if not running:
                     if not self._waiting:
@@ -224,11 +258,18 @@ class _Session:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
 
-    def _start(self, samples: Iterator[tuple[int, Sample | DataError]], running: set[asyncio.Task[ItemResult]]) -> None:
+    def _start(
+        self,
+        samples: Iterator[tuple[int, Sample | DataError]],
+        running: set[asyncio.Task[ItemResult]],
+        recorder: RunRecorder | None,
+    ) -> None:
         while len(running) < self._concurrency and len(self._waiting) < self._concurrency + _AHEAD:
             if (entry := next(samples, None)) is None:
                 return
-            task = asyncio.create_task(self._rows.score(*entry))
+            earlier = None if recorder is None else recorder.earlier(*entry)
+            row = self._rows.score(*entry, recorder) if earlier is None else _at_once(earlier)
+            task = asyncio.create_task(row)
             running.add(task)
             self._waiting.append(task)
 
@@ -258,5 +299,13 @@ class _Session:
             verdict=verdict,
             problems=problems,
             warnings=tuple(self._rows.warnings),
-            info=run_info([check.scorer for check in self._checks], dataset=self._dataset, timeout=self._timeout),
+            info=self._info(),
+            run_id=self._run_id,
         )
+
+    def _info(self) -> RunInfo:
+        return run_info([check.scorer for check in self._checks], dataset=self._dataset, timeout=self._timeout)
+
+
+async def _at_once(item: ItemResult) -> ItemResult:
+    return item

@@ -334,6 +334,7 @@ class EvalsResult(msgspec.Struct, frozen=True, kw_only=True):
         problems: What the verdict rests on, one sentence for each gate or threshold not met.
         warnings: What went wrong beside the rows, for instance in a callback.
         info: What was run.
+        run_id: What the store calls the run; None when it was not kept.
     """
 
     items: tuple[ItemResult, ...]
@@ -342,6 +343,7 @@ class EvalsResult(msgspec.Struct, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     info: RunInfo
+    run_id: str | None = None
 
     @property
     def scores(self) -> dict[str, float | None]:

@@ -13,6 +13,7 @@ from ragcov.results import Failure, ItemResult
 from ragcov.samples import Sample
 from ragcov.scorers.base import Run, Scorer
 from ragcov.scoring import Scoring, failure_of
+from ragcov.store import RunRecorder
 from ragcov.targets import fill, read_target
 
 __all__ = ["RowScorer"]
@@ -38,25 +39,39 @@ class RowScorer:
         self._on_item_complete = on_item_complete
         self.warnings: list[str] = []
 
-    async def score(self, index: int, sample: Sample | DataError) -> ItemResult:
+    async def score(self, index: int, sample: Sample | DataError, recorder: RunRecorder | None = None) -> ItemResult:
         """The row's result, whatever happens, within the timeout.
+
+        Args:
+            index: Position in the data.
+            sample: What stands there.
+            recorder: Keeps the result before anybody is told of it; None keeps nothing.
 
         Raises:
             FatalProviderError: When no row can succeed.
+            StoreError: When the row can't be kept.
         """
+        item, returned, reported = await self._row(index, sample)
+        if recorder is not None:
+            await recorder.keep(sample, item)
+        if reported:
+            await self._report(item, returned)
+        return item
+
+    async def _row(self, index: int, sample: Sample | DataError) -> tuple[ItemResult, Any, bool]:
+        """The result, what the target returned, and whether the callback is told: not of what could not be read."""
         if isinstance(sample, DataError):
-            return ItemResult(index=index, sample=Sample(id=str(index + 1)), error=failure_of(sample, "read"))
-        if not sample.turns:
-            item, returned = await self._single(index, sample)
+            unread, error = Sample(id=str(index + 1)), sample
+        elif not sample.turns:
+            return *await self._single(index, sample), True
         else:
             try:
                 conversation = Conversation(sample, self._scorers)
-            except DataError as error:
-                unread = Sample(id=sample.id, input=sample.input)
-                return ItemResult(index=index, sample=unread, error=failure_of(error, "read"))
-            item, returned = await self._conversation(index, conversation)
-        await self._report(item, returned)
-        return item
+            except DataError as problem:
+                unread, error = Sample(id=sample.id, input=sample.input), problem
+            else:
+                return *await self._conversation(index, conversation), True
+        return ItemResult(index=index, sample=unread, error=failure_of(error, "read")), None, False
 
     async def _single(self, index: int, sample: Sample) -> tuple[ItemResult, Any]:
         scoring = Scoring(self._scorers)

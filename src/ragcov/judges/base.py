@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
@@ -14,7 +14,7 @@ from ragcov.results import Usage
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-__all__ = ["AskingJudge", "Judge", "Ledger", "keep_ledger", "record_usage", "record_warning"]
+__all__ = ["AskingJudge", "ConfiguredJudge", "Judge", "Ledger", "keep_ledger", "record_usage", "record_warning"]
 
 
 SchemaT = TypeVar("SchemaT", bound="BaseModel")
@@ -73,6 +73,16 @@ class AskingJudge(Protocol):
         Raises:
             JudgeError: When the judge could not be asked or its reply not be read.
         """
+        ...
+
+
+@runtime_checkable
+class ConfiguredJudge(Protocol):
+    """A judge that says what its decisions depend on beside its id."""
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """Versions of prompts, and digests of what may be secret; runs with other settings are other runs."""
         ...
 
 
