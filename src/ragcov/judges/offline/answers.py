@@ -7,7 +7,7 @@ import re
 from ragcov.judges.offline.segment import CJK
 from ragcov.judges.offline.verbs import has_verb
 
-__all__ = ["is_bare", "state"]
+__all__ = ["is_bare", "is_yes_or_no", "state"]
 
 _YES = re.compile(
     r"^(?:yes|yeah|yep|true|correct|right|是的?|对的?|對的?|有|可以|能|はい|ええ|そうです)[.!。！\s]*$", re.I
@@ -29,10 +29,15 @@ _CJK_ASK = re.compile(
 _CJK_POLAR = re.compile(r"(?:吗|嗎|么|呢|ですか|ますか|か)$")
 
 
+def is_yes_or_no(text: str) -> bool:
+    """Whether a text says yes or no and nothing else."""
+    return bool(_YES.match(text.strip()) or _NO.match(text.strip()))
+
+
 def is_bare(text: str) -> bool:
     """Whether a text answers a question without being a statement itself."""
     text = text.strip()
-    if _YES.match(text) or _NO.match(text):
+    if is_yes_or_no(text):
         return True
     if _HAS_CJK.search(text):
         return len(text) <= 24 and not re.search(
@@ -66,10 +71,9 @@ def _polar(ask: str, said: str, negative: bool) -> str:
     if not match:
         return f"{ask}: {said}"
     rest = match["rest"]
-    statement = f"It is {'not ' if negative else ''}true that {rest}." if False else rest
     aux = match["aux"].lower()
     marker = f"{aux} not" if negative else ("" if aux in ("do", "does", "did") else aux)
-    words = statement.split(" ")
+    words = rest.split(" ")
     # The subject ends where it is safest to guess: after the article's noun, or the first word.
     cut = 2 if words[0].lower() in ("the", "a", "an", "this", "that", "these", "those", "his", "her", "its") else 1
     while cut < len(words) and words[cut - 1][:1].isupper() and words[cut][:1].isupper():

@@ -26,6 +26,7 @@ _BOILERPLATE = re.compile(
     |if\s+you\s+(?:have|need)\s+(?:any|more|further|other|additional)\b.{0,80}(?:ask|know|contact|questions?|reach)
     |(?:sure|certainly|of\s+course|absolutely|great|ok(?:ay)?|hello|hi|hey|thanks?(?:\s+you)?|you['’]re\s+welcome|good\s+question|great\s+question)\b
       [^.!]{0,40}[!.:]*$
+    |(?:yes|no|correct|indeed)\W*$
     |here(?:['’]s|\s+is|\s+are)\b.{0,80}:$
     |(?:in\s+)?(?:conclusion|summary)\W*$
     |as\s+(?:follows|shown\s+below)\W*$

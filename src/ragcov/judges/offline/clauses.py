@@ -50,6 +50,11 @@ _LIST_MARK = re.compile(r",\s+(?:and\s+|or\s+)?|\s+and\s+")
 _APPOSITION = re.compile(
     r"^(?P<name>[A-Z][^,;:.]{1,60}?),\s+(?P<what>(?:an?|the|one of)\s[^,;]{3,100}),\s+(?P<rest>.+)$", re.S
 )
+_NO_SUBJECT = re.compile(
+    r"(?:in|on|at|to|for|from|by|with|as|after|before|since|during|under|over|through|there|here|what|how)\b"
+    r"|.*\b(?:i|we|you|which|who|that)\b",
+    re.I,
+)
 _LONGEST = 1200
 
 
@@ -61,8 +66,10 @@ def subject_of(text: str) -> str | None:
     verb = find_verb(text)
     if verb is None:
         return None
-    subject = text[: verb.start()].strip()
-    if re.search(r"[,;:]", subject) or len(subject.split()) > 10:
+    subject, comma, _ = text[: verb.start()].strip().partition(",")
+    if re.search(r"[;:]", subject) or len(subject.split()) > 10 or _NO_SUBJECT.match(subject):
+        return None
+    if comma and (len(subject.split()) > 6 or not _CLAUSE_START.match(subject)):
         return None
     return re.sub(r"\s+(?:also|later|then|still|often|usually|never|not|\w+ly)$", "", subject) or None
 

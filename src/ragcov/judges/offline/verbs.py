@@ -52,19 +52,19 @@ def is_verb(word: str) -> bool:
 
 def find_verb(text: str, start: int = 0) -> re.Match[str] | None:
     """The first finite verb of a text that is not its first word; also a bare form after a plural or pronoun."""
-    before: str | None = None
-    for match in _WORD.finditer(text, start):
-        word = match.group()
-        if before is not None and (
-            (is_verb(word) and (word.lower() in AUXILIARIES or before not in _DETERMINERS))
-            or (
-                word in _BASE
-                and (before in _SUBJECT_PRONOUNS or (before.endswith("s") and not before.endswith("ss")))
-                and before not in _DETERMINERS
-            )
-        ):
-            return match
-        before = word.lower()
+    words = list(_WORD.finditer(text, start))
+    for n in range(1, len(words)):
+        word, before = words[n].group(), words[n - 1].group().lower()
+        if before in _DETERMINERS and word.lower() not in AUXILIARIES:
+            continue
+        if is_verb(word):
+            # "Other rules include": of two candidates in a row the first is a noun.
+            follower = words[n + 1].group() if n + 1 < len(words) else ""
+            noun = word.lower() in _PRESENT and text[words[n].end() : words[n].end() + 1] == " "
+            if not (noun and follower and (is_verb(follower) or follower in _BASE)):
+                return words[n]
+        elif word in _BASE and (before in _SUBJECT_PRONOUNS or (before.endswith("s") and not before.endswith("ss"))):
+            return words[n]
     return None
 
 
