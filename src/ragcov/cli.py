@@ -46,6 +46,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_compare(commands)
     _add_diagnose(commands)
     _add_curve(commands)
+    _add_stored(commands)
     return parser
 
 
@@ -63,12 +64,19 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
         "--scorer",
         metavar="NAME",
         action="append",
-        help="what to measure, again for more: context-recall (the default)",
+        help="what to measure, again for more: context-recall (the default), context-precision, context-relevance or "
+        "faithfulness",
     )
     run.add_argument("--scale", type=float, default=1.0, metavar="X", help="the score's upper end (default 1)")
     run.add_argument("--target", metavar="MODULE:NAME", help="the system under test; asked with each sample's input")
     run.add_argument("--out", metavar="FILE", help="write the results as JSONL")
     run.add_argument("--csv", metavar="FILE", help="write a table for people")
+    run.add_argument("--html", metavar="FILE", help="write the coverage report, to be opened in a browser")
+    run.add_argument("--junit", metavar="FILE", help="write JUnit XML")
+    run.add_argument("--github", action="store_true", help="write GitHub's step summary and print annotations")
+    run.add_argument(
+        "--json", action="store_true", help="print the totals as JSON, and nothing else on standard output"
+    )
     run.add_argument("--fail-under", type=float, metavar="X", help="exit with 1 when a mean is below X")
     run.add_argument("--concurrency", type=int, default=8, metavar="N", help="rows at a time (default 8)")
     run.add_argument(
@@ -83,6 +91,54 @@ def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     run.add_argument("--skip-bad", action="store_true", help="leave out records that can't be read, naming each")
     run.add_argument("--quiet", action="store_true", help="print the totals only")
+    run.add_argument(
+        "--resume",
+        metavar="RUN",
+        help="go on with a run that was stopped or whose rows failed, without judging finished rows again",
+    )
+    run.add_argument("--no-store", action="store_true", help="don't keep the run")
+    _add_store(run)
+
+
+def _add_store(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--store",
+        metavar="PLACE",
+        help="where runs and claims are kept: a directory, or postgresql+psycopg://user@host/database "
+        "(default: RAGCOV_CACHE, else .ragcov)",
+    )
+
+
+def _add_stored(commands: argparse._SubParsersAction[_Parser]) -> None:
+    runs = commands.add_parser("runs", help="list the runs that are kept", description="Lists the runs, latest first.")
+    show = commands.add_parser("show", help="print a run again", description="Prints a kept run as `ragcov run` did.")
+    show.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    show.add_argument("--quiet", action="store_true", help="print the totals only")
+    export = commands.add_parser(
+        "export", help="write a run to files", description="Writes the rows of a kept run to files."
+    )
+    export.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    rescore = commands.add_parser(
+        "rescore",
+        help="new scores from the verdicts of a run",
+        description="Computes scores and reasons anew from the verdicts of a run; no judge is asked. The result is "
+        "kept as a new run.",
+    )
+    rescore.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    rescore.add_argument("--scale", type=float, required=True, metavar="X", help="the score's upper end")
+    rescore.add_argument("--quiet", action="store_true", help="print the totals only")
+    rescore.add_argument("--no-store", action="store_true", help="don't keep the new run")
+    for command in (export, rescore):
+        command.add_argument("--out", metavar="FILE", help="write the results as JSONL")
+        command.add_argument("--csv", metavar="FILE", help="write a table for people")
+    cache = commands.add_parser(
+        "cache",
+        help="claims that are kept for the next run",
+        description="Shows or clears the claims that LLM judges extracted; runs are not touched.",
+    )
+    cache.add_argument("action", choices=("stats", "clear"), help="show what is kept, or forget it")
+    for command in (runs, show, export, rescore, cache):
+        _add_store(command)
 
 
 def _add_curve(commands: argparse._SubParsersAction[_Parser]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragcov import FROM_SAMPLE, Scorer, create_context_relevance_scorer
+from ragcov import FROM_SAMPLE, Scorer, create_context_relevance_scorer, run_evals
 from ragcov.errors import RagcovError, ScorerRunError, UnreadableReplyError, UsageError
 from ragcov.results import plain, round_score
 from ragcov.scorers.context_relevance import Penalties, relevance
 from ragcov.scorers.levels import Level, level_for
-from ragcov.testing import ScriptedJudge
+from ragcov.scorers.registry import make_scorer
+from ragcov.testing import FakeServer, ScriptedJudge
 
 QUESTION = "When did the Orlan bridge open?"
 PARAGRAPH = (
@@ -342,3 +344,36 @@ async def test_reason_in_the_language_of_the_question(question: str, words: list
     result = await scorer(ScriptedJudge(replies=reply(grade(0)))).run(input=question, context=["x"])
     for word in words:
         assert word in result.reason
+
+
+async def test_with_a_model_of_the_llm_library() -> None:
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    asked = 0
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        nonlocal asked
+        asked += 1
+        given = [grade(0)] if asked == 1 else [grade(0, "none", [], used=False)]
+        return ModelResponse([TextPart(f"```json\n{json.dumps(reply(*given, missing=['the year']))}\n```")])
+
+    result = await scorer(FunctionModel(answer)).run(
+        input=QUESTION, output="?", context=["It opened.", "Tea is served."]
+    )
+    assert (asked, result.usage.calls) == (2, 2)
+    assert [chunk["level"] for chunk in result.analyze_result["chunks"]] == ["high", "none"]
+    assert result.score == 0.35  # (1 + 0) / 2 - 0.15
+
+
+async def test_a_provider_that_grades_nothing_fails_the_row_and_no_other_scorer() -> None:
+    with FakeServer() as server:
+        scorers = [make_scorer(name, model=server.config) for name in ("context-relevance", "faithfulness")]
+        row = {"id": "s7", "input": QUESTION, "output": "It opened.", "context": ["It opened."]}
+        result = await run_evals(data=[row], scorers=scorers)
+    relevant, faithful = result.items[0].scorer_results.values()
+    assert relevant.state == "failed"
+    assert relevant.error is not None
+    assert (relevant.error.type, relevant.error.step) == ("UnreadableReplyError", "analyze")
+    assert "chunk 0 (no entry)" in relevant.error.message
+    assert faithful.score == 1

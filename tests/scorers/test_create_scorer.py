@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 from pydantic import BaseModel
 
@@ -127,3 +128,38 @@ def test_options_that_can_not_work(options: dict[str, Any]) -> None:
 def test_context_as_one_text_is_refused() -> None:
     with pytest.raises(UsageError, match="list"):
         create_scorer(id="x", generate_score=lambda _: 1).run_sync(context="one text")  # pyright: ignore
+
+
+async def test_prepare_run_changes_the_run_before_the_first_step() -> None:
+    scorer = create_scorer(
+        id="x",
+        prepare_run=lambda run: msgspec.structs.replace(run, output=run.output.strip()),
+        generate_score=lambda step: float(step.run.output == "yes"),
+    )
+    assert (await scorer.run(output=" yes\n")).score == 1
+
+
+async def test_prepare_run_that_returns_no_run_is_named() -> None:
+    scorer = create_scorer(id="x", prepare_run=lambda _: None, generate_score=lambda _: 1)
+    with pytest.raises(ScorerRunError, match="must return a Run, got NoneType") as caught:
+        await scorer.run(output="x", id="s7")
+    assert (caught.value.failed_step, caught.value.sample_id, caught.value.completed_steps) == ("prepare_run", "s7", {})
+
+
+async def test_a_reply_that_does_not_fit_the_schema_names_sample_and_step() -> None:
+    scorer = create_scorer(
+        id="tone",
+        model=ScriptedJudge(replies={"friendly": "perhaps"}),
+        preprocess=lambda _: "ready",
+        analyze=PromptStep(description="?", create_prompt=lambda _: "?", output_schema=Tone),
+        generate_score=lambda _: 1,
+    )
+    with pytest.raises(ScorerRunError, match=r"tone: step analyze failed \(sample s7\)") as caught:
+        await scorer.run(output="x", id="s7")
+    assert caught.value.completed_steps == {"preprocess": "ready"}
+
+
+def test_a_schema_that_is_no_pydantic_model_is_refused() -> None:
+    step = PromptStep(description="?", create_prompt=lambda _: "?", output_schema=dict)  # pyright: ignore
+    with pytest.raises(UsageError, match="analyze must be a pydantic model"):
+        create_scorer(id="x", analyze=step, generate_score=lambda _: 1)
