@@ -37,6 +37,8 @@ RECALL = "context-recall-scorer"
 _RANKING = "ranking"
 # So many of the best candidates are also judged together with the chunk before and after them.
 _JOINED = 5
+# Judges that compare wording take a number of the same kind, about something else, for a contradiction.
+_CLOSE = 0.5
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -245,14 +247,14 @@ class _Search:
             return self._located(item, finding, verdict, places, [chunks[positions[e.chunk]].text for e in best])
         if (split := await self._split(finding.claim, positions, view)) is not None:
             return msgspec.structs.replace(finding, cause="split", places=split)
+        contradicted = verdict.contradicted and any(view.close(positions[e.chunk]) for e in verdict.evidence)
         places = tuple(view.place(positions[evidence.chunk], evidence.quote) for evidence in verdict.evidence)
         if verdict.supported:
             # The parts stand far from each other: no way to cut the documents brings them together.
             return msgspec.structs.replace(finding, cause="not_retrieved", places=places, reason=verdict.reason)
-        cause: Cause = "contradicted" if verdict.contradicted else "not_in_corpus"
-        return msgspec.structs.replace(
-            finding, cause=cause, places=places if verdict.contradicted else nearest, reason=verdict.reason
-        )
+        if contradicted:
+            return msgspec.structs.replace(finding, cause="contradicted", places=places, reason=verdict.reason)
+        return msgspec.structs.replace(finding, cause="not_in_corpus", places=nearest, reason=verdict.reason)
 
     def _candidates_of(self, view: _View) -> list[int]:
         """The best by the claim, and by the claim with its question (which may name what a pronoun stands for)."""
@@ -326,6 +328,10 @@ class _View:
     def order(self, position: int) -> tuple[int, int]:
         rank = self._index.rank(self.claim, position)
         return (rank if rank is not None else len(self._corpus) + 1, position)
+
+    def close(self, position: int) -> bool:
+        """Whether a chunk is about what the claim is about, so that another number in it is another answer."""
+        return self._index.closeness(self.claim, position) >= _CLOSE
 
     def place(self, position: int, quote: str | None = None) -> Place:
         chunk = self._corpus.chunks[position]

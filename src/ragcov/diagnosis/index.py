@@ -7,7 +7,10 @@ import re
 import shutil
 import tempfile
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from operator import add
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -43,13 +46,17 @@ def tokens(text: str) -> Iterator[str]:
     folded = text if text.isascii() else fold_han(unicodedata.normalize("NFKC", text))
     for token in _TOKEN.findall(folded):
         if token[0] >= _FIRST_CJK:
-            yield from (token[i : i + 2] for i in range(max(1, len(token) - 1)))
-        elif token[0].isdigit():
-            yield token.replace(",", "")
-        else:
-            word = plain_form(token)
-            if word not in STOP:
-                yield stem(word)
+            yield from map(add, token, token[1:]) if len(token) > 1 else (token,)
+        elif (word := _word(token)) is not None:
+            yield word
+
+
+@lru_cache(maxsize=262_144)
+def _word(token: str) -> str | None:
+    if token[0].isdigit():
+        return token.replace(",", "")
+    word = plain_form(token)
+    return None if word in STOP else stem(word)
 
 
 def index_directory() -> Path | None:
@@ -109,6 +116,12 @@ class Bm25Index:
             return None
         return 1 + int((scores > score).sum()) + int((scores[:position] == score).sum())
 
+    def closeness(self, query: str, position: int) -> float:
+        """The chunk's score in shares (0 to 1) of the best chunk's; 0.0 when none shares a token with the query."""
+        scores = self._scores(query)
+        best = float(scores.max())
+        return float(scores[position]) / best if best > 0 else 0.0
+
     def _scores(self, query: str) -> Any:
         # Ranks are asked for right after a search for the same query.
         if self._last is None or self._last[0] != query:
@@ -118,8 +131,10 @@ class Bm25Index:
         return self._last[1]
 
     def _build(self, corpus: Corpus) -> Any:
-        vocabulary: dict[str, int] = {}
-        ids = [[vocabulary.setdefault(t, len(vocabulary)) for t in tokens(chunk.text)] for chunk in corpus.chunks]
+        numbers: defaultdict[str, int] = defaultdict()
+        numbers.default_factory = numbers.__len__
+        ids = [list(map(numbers.__getitem__, tokens(chunk.text))) for chunk in corpus.chunks]
+        vocabulary = dict(numbers)
         if not vocabulary:
             # An index of nothing can't be made: a token that no query holds stands in.
             vocabulary[""] = 0

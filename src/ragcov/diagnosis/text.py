@@ -84,7 +84,7 @@ def _table(diagnosis: Diagnosis) -> Iterator[str]:
         names = ", ".join(map(printable, diagnosis.skipped))
         yield f"skipped ({len(diagnosis.skipped)}), no claims or no scored recall: {names}"
     if diagnosis.recalls:
-        yield f"mean recall: {format_mean(mean_of(diagnosis.recalls, low=0, high=1))}; gain: how much it would rise at most"
+        yield f"mean recall: {format_mean(mean_of(diagnosis.recalls, low=0, high=1))}"
     if not diagnosis.findings:
         return
     yield ""
