@@ -5,63 +5,94 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from ragcov.commands import EXIT_BELOW, EXIT_FAILED, EXIT_OK
-from ragcov.errors import DataError, FatalProviderError, UsageError
+from ragcov.commands.keeping import keep_run, say_how_to_resume
+from ragcov.commands.printing import judge_line, open_writers
+from ragcov.errors import DataError, FatalProviderError, StoreError, UsageError
 from ragcov.evals import run_evals_sync, run_info
-from ragcov.judges import Judge, load_judge
-from ragcov.reports.files import ResultsCsvWriter, ResultsWriter
+from ragcov.judges import load_judge
 from ragcov.reports.progress import Progress
+from ragcov.reports.summary import summary_json
 from ragcov.reports.text import ItemLines, printable, summary_lines
 from ragcov.results import EvalsResult, ItemResult, RunInfo
-from ragcov.samples import count_samples, read_samples
+from ragcov.samples import Sample, read_samples
 from ragcov.scorers.registry import make_scorer
+from ragcov.store import DataDigest, RunRecorder
 
 __all__ = ["run"]
 
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    judge = load_judge(options.judge or "offline")
+    # With --json standard output belongs to programs: what people read goes to standard error.
+    with redirect_stdout(sys.stderr) if options.json else nullcontext():
+        code, document = _run(options)
+    if options.json:
+        print(document)
+    return code
+
+
+def _run(options: argparse.Namespace) -> tuple[int, str]:
+    judge = load_judge(options.judge or "offline", cache=options.store)
     scorers = [make_scorer(name, model=judge, scale=options.scale) for name in options.scorer or ["context-recall"]]
     target = _load_target(options.target) if options.target else None
     if options.fail_under is not None and not 0 <= options.fail_under <= options.scale:
         raise UsageError(f"--fail-under must be from 0 to the scale {options.scale:g}, got {options.fail_under:g}")
     mapping = _read_mapping(options.map)
     bad: list[DataError] = []
-    total = count_samples(options.data, mapping=mapping, on_bad=bad.append if options.skip_bad else None)
+    data = DataDigest.of(read_samples(options.data, mapping=mapping, on_bad=bad.append if options.skip_bad else None))
     for error in bad:
         print(f"ragcov: skipped: {printable(str(error))}", file=sys.stderr)
     info = run_info(scorers, dataset=options.data, timeout=options.timeout)
-    print(_judge_line(judge, chosen=options.judge is not None))
+    if options.target:
+        info = msgspec.structs.replace(info, settings={**info.settings, "target": options.target})
+
+    def samples() -> Iterator[Sample]:
+        return read_samples(options.data, mapping=mapping, on_bad=_told_already if bad else None)
+
+    print(judge_line(judge.id, chosen=options.judge is not None))
     with ExitStack() as stack:
+        recorder = keep_run(stack, options, info, data, samples)
+        if recorder is not None:
+            info = recorder.info
         result = _evaluate(
-            data=read_samples(options.data, mapping=mapping, on_bad=_told_already if bad else None),
+            recorder,
+            data=samples(),
             scorers=scorers,
             target=target,
             concurrency=options.concurrency,
             timeout=options.timeout,
-            on_result=_Output(stack, options, info, total, several_scorers=len(scorers) > 1),
+            on_result=_Output(stack, options, info, data.total, several_scorers=len(scorers) > 1),
             keep_items=False,
         )
     print()
     for line in summary_lines(result):
         print(line)
     if bad:
-        print(f"skipped {len(bad)} of {total + len(bad)} records that could not be read (named above)")
-    return _exit_code(result, options.fail_under)
+        print(f"skipped {len(bad)} of {data.total + len(bad)} records that could not be read (named above)")
+    code = _exit_code(result, options.fail_under)
+    document = summary_json(result, info, exit_code=code, fail_under=options.fail_under, skipped=len(bad))
+    return code, document
 
 
-def _evaluate(**options: Any) -> EvalsResult:
+def _evaluate(recorder: RunRecorder | None, **options: Any) -> EvalsResult:
     try:
-        return run_evals_sync(**options)
-    except FatalProviderError as error:
-        if error.result.summary.total_items:
+        result = run_evals_sync(store=recorder, **options)
+    except (FatalProviderError, KeyboardInterrupt, StoreError) as error:
+        if isinstance(error, FatalProviderError) and error.result.summary.total_items:
             print(f"ragcov: {error.result.summary.total_items} rows had finished and are kept", file=sys.stderr)
+        say_how_to_resume(recorder)
         raise
+    if result.summary.failed_items:
+        say_how_to_resume(recorder, "try the failed rows again")
+    return result
 
 
 def _told_already(_: DataError) -> None:
@@ -74,11 +105,8 @@ class _Output:
     def __init__(
         self, stack: ExitStack, options: argparse.Namespace, info: RunInfo, total: int, *, several_scorers: bool
     ) -> None:
-        self._writers: list[Any] = []
-        if options.out:
-            self._writers.append(stack.enter_context(ResultsWriter(options.out, info)))
-        if options.csv:
-            self._writers.append(stack.enter_context(ResultsCsvWriter(options.csv, info)))
+        self._writers = open_writers(stack, options, info)
+        self._writers += [stack.enter_context(report) for report in _reports(options, info)]
         self._progress = stack.enter_context(Progress(total))
         self._lines = None if options.quiet else ItemLines(several_scorers=several_scorers)
         if self._lines is not None:
@@ -93,11 +121,20 @@ class _Output:
         self._progress.advance()
 
 
-def _judge_line(judge: Judge, *, chosen: bool) -> str:
-    if not judge.id.startswith("offline"):
-        return f"judge: {judge.id}"
-    why = "" if chosen else "; no --judge was given"
-    return f"judge: {judge.id} (no key, no network, deterministic; compares wording and numbers, can't reason{why})"
+def _reports(options: argparse.Namespace, info: RunInfo) -> Iterator[Any]:
+    """The reports that are made of the rows when the run ends; also of those that finished when it stops early."""
+    if options.html:
+        from ragcov.reports.html import HtmlReport
+
+        yield HtmlReport(options.html, info)
+    if options.junit:
+        from ragcov.reports.junit import JunitWriter
+
+        yield JunitWriter(options.junit, info, fail_under=options.fail_under)
+    if options.github:
+        from ragcov.reports.github import GithubReport
+
+        yield GithubReport(info, fail_under=options.fail_under)
 
 
 def _load_target(name: str) -> Any:
