@@ -27,9 +27,11 @@ __all__ = [
     "TurnResult",
     "Usage",
     "check_scale",
+    "interval_of_share",
     "mean_of",
     "round_score",
     "summarize",
+    "t_quantile",
 ]
 
 State = Literal["scored", "not_scorable", "failed"]
@@ -221,7 +223,7 @@ class Mean(msgspec.Struct, frozen=True):
     high: float | None = None
 
 
-def _t_quantile(df: int, p: float = 0.975) -> float:
+def t_quantile(df: int, p: float = 0.975) -> float:
     """Quantile of Student's t by the expansion 26.7.5 of Abramowitz and Stegun; exact for 1 and 2 df."""
     if df == 1:
         return math.tan(math.pi * (p - 0.5))
@@ -255,7 +257,7 @@ def mean_of(scores: Sequence[float], *, low: float | None = None, high: float | 
     value = math.fsum(scores) / n
     if n == 1:
         return Mean(value, 1)
-    t = _t_quantile(n - 1)
+    t = t_quantile(n - 1)
     if low is None or high is None:
         half = t * statistics.stdev(scores, value) / math.sqrt(n)
         return Mean(value, n, value - half, value + half)
@@ -263,12 +265,15 @@ def mean_of(scores: Sequence[float], *, low: float | None = None, high: float | 
     share = min(1.0, max(0.0, (value - low) / width))
     largest = share * (1 - share) * n / (n - 1)
     ratio = statistics.variance(scores, value) / width**2 / largest if largest > 1e-12 else 1.0
-    bottom, top = _wilson(share, t, n / ((ratio * n + 1) / (n + 1)))
+    bottom, top = interval_of_share(share, t, n / ((ratio * n + 1) / (n + 1)))
     return Mean(value, n, low + width * bottom, low + width * top)
 
 
-def _wilson(share: float, quantile: float, n: float) -> tuple[float, float]:
-    """Wilson's interval of a share (0 to 1) of n; always holds the share."""
+def interval_of_share(share: float, quantile: float, n: float) -> tuple[float, float]:
+    """Wilson's interval of a share (0 to 1) of n (above 0, not always whole), for a quantile such as 1.96.
+
+    It always holds the share, and is never empty, also at 0 and 1.
+    """
     z2 = quantile**2 / n
     middle = (share + z2 / 2) / (1 + z2)
     half = math.sqrt(z2 * share * (1 - share) + z2**2 / 4) / (1 + z2)

@@ -14,7 +14,16 @@ import msgspec
 
 from ragcov.errors import UsageError
 
-__all__ = ["ALPHA", "POWER", "PairedDifference", "detectable_effect", "holm", "paired_difference", "samples_needed"]
+__all__ = [
+    "ALPHA",
+    "POWER",
+    "PairedDifference",
+    "detectable_effect",
+    "holm",
+    "paired_difference",
+    "paired_interval",
+    "samples_needed",
+]
 
 ALPHA = 0.05
 POWER = 0.8
@@ -87,7 +96,7 @@ def paired_difference(a: Sequence[float], b: Sequence[float], *, seed: int = 0) 
     differences = [round(y - x, 12) for x, y in zip(a, b, strict=True)]
     mean = math.fsum(differences) / n if n else None
     spread = math.sqrt(math.fsum((d - mean) ** 2 for d in differences) / (n - 1)) if mean is not None and n > 1 else 0.0
-    low, high = _bootstrap(differences, seed) if n > 1 and any(differences) else (None, None)
+    low, high = paired_interval(differences, seed=seed) or (None, None)
     return PairedDifference(
         n=n,
         mean_a=math.fsum(a) / n if n else None,
@@ -103,7 +112,10 @@ def paired_difference(a: Sequence[float], b: Sequence[float], *, seed: int = 0) 
     )
 
 
-def _bootstrap(differences: Sequence[float], seed: int) -> tuple[float, float]:
+def paired_interval(differences: Sequence[float], *, seed: int = 0) -> tuple[float, float] | None:
+    """The 95 % interval that `paired_difference` gives; None for fewer than two pairs, or when no pair differs."""
+    if len(differences) < 2 or not any(differences):
+        return None
     stats, np = _scipy_stats(), _numpy()
     usual = math.sqrt(math.fsum(d * d for d in differences) / sum(d != 0 for d in differences))
     values = np.asarray([*differences, usual, -usual])
