@@ -225,6 +225,26 @@ class Scorer:
                 return self._result(completed, ledger, judge, reason=outcome.reason, scorable=False)
         return self._result(completed, ledger, judge, reason=_reason_of(completed.get("generate_reason")))
 
+    async def rescore(self, run: Run, earlier: ScorerResult) -> ScorerResult:
+        """Score and reason as this scorer gives them, from what a judge found for an earlier result.
+
+        The steps preprocess and analyze are taken from that result. What was not scored stays so.
+
+        Raises:
+            ScorerRunError: When a step failed.
+        """
+        if not earlier.scored:
+            return msgspec.structs.replace(earlier, scale=self.scale)
+        found = {"preprocess": earlier.preprocess_result, "analyze": earlier.analyze_result}
+        completed = {
+            name: list(cast("tuple[Any, ...]", value)) if isinstance(value, tuple) else value
+            for name, value in found.items()
+            if name in self._steps
+        }
+        await self._run_steps(run, self.judge, completed)
+        reason = _reason_of(completed["generate_reason"]) if "generate_reason" in completed else earlier.reason
+        return msgspec.structs.replace(earlier, scale=self.scale, score=completed["score"], reason=reason)
+
     async def _run_steps(self, run: Run, judge: Judge | None, completed: dict[str, Any]) -> None:
         step_name = "prepare_run"
         try:
@@ -234,6 +254,8 @@ class Scorer:
                     raise UsageError(f"prepare_run must return a Run, got {type(prepared).__name__}")
                 run = prepared
             for step_name, step in self._steps.items():
+                if step_name in completed:
+                    continue
                 step_input = StepInput(run=run, results=completed, judge=judge)
                 value = await self._run_step(step_name, step, step_input)
                 completed[step_name] = value
