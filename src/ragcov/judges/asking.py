@@ -45,12 +45,16 @@ class _Manner:
         except NotImplementedError:  # a router of the LLM library, which decides for each of its models
             self.mode: Mode = "auto"
             self.temperature = False
+            self.settings: dict[str, Any] = {}
             return
         native = profile.get("supports_json_schema_output", False)
         self.mode = "native" if native else "tool" if profile.get("supports_tools", True) else "prompted"
         thinks = profile.get("thinking_always_enabled", False) or profile.get("thinking_enabled_by_default", False)
         # Models that think, and some others, reject a temperature or warn about it.
         self.temperature = not thinks and not profile.get("anthropic_disallows_sampling_settings", False)
+        retries = getattr(getattr(model, "client", None), "max_retries", 0)
+        # A user's own client is not ragcov's to change; repeating is done here, for all workers at once.
+        self.settings = {"max_retries": 0} if retries else {}
 
 
 class _Session:
@@ -221,7 +225,7 @@ def _build(
     from pydantic_ai.output import OutputObjectDefinition
     from pydantic_ai.tools import ToolDefinition
 
-    settings: dict[str, Any] = {"max_retries": 0}
+    settings = dict(manner.settings)
     if manner.temperature:
         settings["temperature"] = 0.0
     tools = [ToolDefinition(name=form.name, parameters_json_schema=form.schema, kind="output")]

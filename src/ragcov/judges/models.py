@@ -51,7 +51,8 @@ class ModelSpec(msgspec.Struct, frozen=True):
     Attributes:
         id: What the user calls it: "openai/gpt-5.6-sol".
         endpoint: Base URL where it isn't the provider's usual one; a part of cache keys.
-        build: Makes a model with an HTTP client of its own; an instance of the user's is returned as it is.
+        build: Makes a model with an HTTP client of its own that repeats no request: repeating is ragcov's. An instance
+            of the user's is returned as it is.
         secrets: Values that no message may show.
     """
 
@@ -109,8 +110,8 @@ def _from_name(config: str) -> ModelSpec:
         if provider.name == "ollama":
             from pydantic_ai.providers.ollama import OllamaProvider
 
-            return infer_model(f"ollama:{model_name}", lambda _: OllamaProvider(base_url=endpoint))
-        return infer_model(f"{provider.name}:{model_name}", infer_provider)
+            return _without_retries(infer_model(f"ollama:{model_name}", lambda _: OllamaProvider(base_url=endpoint)))
+        return _without_retries(infer_model(f"{provider.name}:{model_name}", infer_provider))
 
     return ModelSpec(config, build, endpoint, tuple(filter(None, map(os.environ.get, provider.keys))))
 
@@ -154,10 +155,17 @@ def _from_endpoint(config: Mapping[str, Any]) -> ModelSpec:
         # Without a key of its own an endpoint must not get the one that is meant for OpenAI.
         provider = OpenAIProvider(base_url=config["url"], api_key=api_key or "none")
         settings = OpenAIChatModelSettings(extra_headers=headers) if headers else None
-        return OpenAIChatModel(config["id"], provider=provider, settings=settings)
+        return _without_retries(OpenAIChatModel(config["id"], provider=provider, settings=settings))
 
     secrets = tuple(filter(None, [api_key, *headers.values()]))
     return ModelSpec(config["id"], build, config["url"], secrets)
+
+
+def _without_retries(model: Model[Any]) -> Model[Any]:
+    # As a setting of each request it would make the SDK copy its client each time, which costs a thread and 2 ms.
+    if (client := getattr(model, "client", None)) is not None and hasattr(client, "max_retries"):
+        client.max_retries = 0
+    return model
 
 
 def _from_instance(config: object) -> ModelSpec:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from ragcov.language import fold_han
@@ -43,7 +44,7 @@ class Haystack:
         self.text = text
 
     @cached_property
-    def normal(self) -> tuple[str, list[int]]:
+    def normal(self) -> tuple[str, Sequence[int]]:
         """The text in one form of writing, and for each of its characters the place in the original."""
         return _normalise(self.text)
 
@@ -85,7 +86,11 @@ def shares_content(claim: str, passage: str) -> bool:
     return not first or not (first - _ORDERS or first).isdisjoint(second)
 
 
-def _normalise(text: str) -> tuple[str, list[int]]:
+def _normalise(text: str) -> tuple[str, Sequence[int]]:
+    core = text.strip()
+    if text.isascii() and " ".join(core.split()) == core:
+        start = text.index(core)
+        return core.lower(), range(start, start + len(core))
     simple = text if text.isascii() else fold_han(text.translate(_SAME))
     chars: list[str] = []
     places: list[int] = []
