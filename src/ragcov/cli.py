@@ -45,6 +45,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_compare(commands)
     _add_diagnose(commands)
+    _add_agree(commands)
+    _add_label(commands)
     _add_curve(commands)
     _add_stored(commands)
     return parser
@@ -196,6 +198,34 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
     diagnose.add_argument("--concurrency", type=int, default=8, metavar="N", help="claims at a time (default 8)")
     diagnose.add_argument("--out", metavar="FILE", help="write the findings as JSONL")
+
+
+def _add_agree(commands: argparse._SubParsersAction[_Parser]) -> None:
+    agree = commands.add_parser(
+        "agree",
+        help="can the judge be trusted?",
+        description="Compares a run's verdicts with people's labels: accuracy, precision, recall and Cohen's kappa, "
+        "the disagreements, and the run's recall corrected by the labels.",
+    )
+    agree.add_argument("run", metavar="RUN", help="a run that scored context-recall")
+    agree.add_argument("labels", metavar="LABELS", help="CSV or JSONL with id, claim_id or claim, and label")
+
+
+def _add_label(commands: argparse._SubParsersAction[_Parser]) -> None:
+    label = commands.add_parser(
+        "label",
+        help="label a run's claims by hand",
+        description="Asks about a run's claims one by one, the most informative first, and keeps each answer at once. "
+        "Called again, it goes on where it stopped.",
+    )
+    label.add_argument("run", metavar="RUN", help="a run that scored context-recall")
+    label.add_argument("--out", metavar="FILE", default="labels.csv", help="CSV or JSONL (default labels.csv)")
+    label.add_argument(
+        "--against",
+        metavar="RUN",
+        help="a run of another judge: ask first where they differ (default: the offline judge)",
+    )
+    label.add_argument("--limit", type=int, metavar="N", help="stop after so many answers")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -134,7 +134,7 @@ def corrected_mean(verdicts: Sequence[Labelled]) -> Estimate:
     Prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic 2023, Science 382): the mean of all
     verdicts plus the mean error of those that were labelled. Here with one correction for each group, since groups
     are labelled at different rates (Fisch et al. 2024, "Stratified Prediction-Powered Inference for Hybrid Language
-    Model Evaluation"), and with the variance taken between clusters. One label of each kind of error is counted in for
+    Model Evaluation"), and with the variance taken between clusters. Half a label of each kind of error is counted in
     each group, so that a few labels without any error don't claim that there is none.
 
     Returns:
@@ -176,7 +176,7 @@ def _correct(values: dict[Hashable, float], sizes: dict[Hashable, int], group: S
         values[v.cluster] += all_of_it / asked * weight * ((v.label or False) - v.judged - error)
     if len(labelled) == len(group):
         return 0.0
-    return 2 * (all_of_it / len(values) / (len(labelled) + 2)) ** 2
+    return 0.5 * (all_of_it / len(values) / (len(labelled) + 2)) ** 2
 
 
 def _cut(share: float) -> float:
