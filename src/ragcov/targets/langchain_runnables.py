@@ -128,6 +128,6 @@ class _Graph(Target):
 
 def _no_question(fields: list[str]) -> TargetError:
     return TargetError(
-        f"the target takes the fields {', '.join(fields)}, and none of them is known as the question "
+        f"the target takes the fields {', '.join(sorted(fields))}, and none of them is known as the question "
         f"({', '.join(_QUESTIONS)} or messages): give samples a dict as input, or a function as target"
     )

@@ -67,7 +67,8 @@ def read_reply(returned: Any) -> Reply:
     if returned is None:
         raise TargetError("the target returned None: nothing to score")
     if isinstance(returned, str):
-        return Reply(returned=returned, output=clean_text(returned))
+        # A framework's text may be of a class of its own.
+        return Reply(returned=returned, output=clean_text(str(returned)))
     if isinstance(returned, bytes | bytearray | Iterator | AsyncIterator) or inspect.isawaitable(returned):
         kind = type(cast("object", returned)).__name__
         raise TargetError(f"the target returned a {kind}, which can't be read; {_KNOWN}")
