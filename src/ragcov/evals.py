@@ -18,7 +18,7 @@ from ragcov.results import EvalsResult, ItemResult, RunInfo, Totals
 from ragcov.rows import RowScorer
 from ragcov.samples import Sample, count_samples, read_samples, sample_from
 from ragcov.scorers.base import Scorer
-from ragcov.store import RunRecorder, recording
+from ragcov.store import RunRecorder, recorder_for
 
 __all__ = ["Data", "run_evals", "run_evals_sync", "run_info"]
 
@@ -28,6 +28,8 @@ ScorerEntry: TypeAlias = Scorer | Mapping[str, Any]
 # A row that hangs must not stop the others: so many later rows may be finished and wait for it, no more, so that
 # memory stays flat.
 _AHEAD = 1024
+# While a row is being kept, others are judged in its place; so many rows may be on their way to the store.
+_KEEPING = 128
 
 
 async def run_evals(
@@ -224,11 +226,14 @@ class _Session:
         self._turns = TurnVerdicts()
         self._items: list[ItemResult] = []
         self._waiting: deque[asyncio.Task[ItemResult]] = deque()
+        self._ended: deque[asyncio.Task[ItemResult]] = deque()
+        self._judging = 0
+        self._progress = asyncio.Event()
         self._run_id: str | None = None
 
     async def run(self) -> EvalsResult:
         samples = None if isinstance(self._data, Iterator) else lambda: _samples(self._data)
-        with recording(self._store, self._info(), resume=self._resume, samples=samples) as recorder:
+        with recorder_for(self._store, self._info(), resume=self._resume, samples=samples) as recorder:
             self._run_id = None if recorder is None else recorder.run_id
             result = await self._judge(recorder)
             if recorder is not None:
@@ -246,9 +251,10 @@ class _Session:
                     if not self._waiting:
                         return self.result()
                     continue
-                done, _ = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
-                running -= done
-                for task in done:
+                await self._progress.wait()
+                self._progress.clear()
+                while self._ended:
+                    running.discard(task := self._ended.popleft())
                     task.result()
         except FatalProviderError as error:
             error.result = self.result()
@@ -264,14 +270,47 @@ class _Session:
         running: set[asyncio.Task[ItemResult]],
         recorder: RunRecorder | None,
     ) -> None:
-        while len(running) < self._concurrency and len(self._waiting) < self._concurrency + _AHEAD:
+        while (
+            self._judging < self._concurrency
+            and len(running) < self._concurrency + _KEEPING
+            and len(self._waiting) < self._concurrency + _AHEAD
+        ):
             if (entry := next(samples, None)) is None:
                 return
             earlier = None if recorder is None else recorder.earlier(*entry)
-            row = self._rows.score(*entry, recorder) if earlier is None else _at_once(earlier)
-            task = asyncio.create_task(row)
+            self._judging += 1
+            task = asyncio.create_task(self._row(*entry, recorder) if earlier is None else self._again(earlier))
+            task.add_done_callback(self._end)
             running.add(task)
             self._waiting.append(task)
+
+    async def _row(self, index: int, sample: Sample | DataError, recorder: RunRecorder | None) -> ItemResult:
+        judging = True
+
+        async def keep(item: ItemResult) -> None:
+            nonlocal judging
+            judging = False
+            self._free()
+            if recorder is not None:
+                await recorder.keep(sample, item)
+
+        try:
+            return await self._rows.score(index, sample, None if recorder is None else keep)
+        finally:
+            if judging:
+                self._free()
+
+    async def _again(self, item: ItemResult) -> ItemResult:
+        self._free()
+        return item
+
+    def _free(self) -> None:
+        self._judging -= 1
+        self._progress.set()
+
+    def _end(self, task: asyncio.Task[ItemResult]) -> None:
+        self._ended.append(task)
+        self._progress.set()
 
     def _hand_out(self) -> None:
         while self._waiting and self._waiting[0].done():
@@ -305,7 +344,3 @@ class _Session:
 
     def _info(self) -> RunInfo:
         return run_info([check.scorer for check in self._checks], dataset=self._dataset, timeout=self._timeout)
-
-
-async def _at_once(item: ItemResult) -> ItemResult:
-    return item

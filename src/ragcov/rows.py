@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from ragcov.concurrency import call
@@ -13,7 +13,6 @@ from ragcov.results import Failure, ItemResult
 from ragcov.samples import Sample
 from ragcov.scorers.base import Run, Scorer
 from ragcov.scoring import Scoring, failure_of
-from ragcov.store import RunRecorder
 from ragcov.targets import fill, read_target
 
 __all__ = ["RowScorer"]
@@ -39,21 +38,23 @@ class RowScorer:
         self._on_item_complete = on_item_complete
         self.warnings: list[str] = []
 
-    async def score(self, index: int, sample: Sample | DataError, recorder: RunRecorder | None = None) -> ItemResult:
+    async def score(
+        self, index: int, sample: Sample | DataError, keep: Callable[[ItemResult], Awaitable[None]] | None = None
+    ) -> ItemResult:
         """The row's result, whatever happens, within the timeout.
 
         Args:
             index: Position in the data.
             sample: What stands there.
-            recorder: Keeps the result before anybody is told of it; None keeps nothing.
+            keep: Keeps the result before anybody is told of it.
 
         Raises:
             FatalProviderError: When no row can succeed.
             StoreError: When the row can't be kept.
         """
         item, returned, reported = await self._row(index, sample)
-        if recorder is not None:
-            await recorder.keep(sample, item)
+        if keep is not None:
+            await keep(item)
         if reported:
             await self._report(item, returned)
         return item

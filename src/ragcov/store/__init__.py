@@ -6,6 +6,6 @@
 from ragcov.store.digests import DataDigest
 from ragcov.store.reading import StoredRun, open_run, open_store
 from ragcov.store.recording import RunRecorder
-from ragcov.store.store import RunEntry, Store, recording
+from ragcov.store.store import RunEntry, Store, recorder_for
 
-__all__ = ["DataDigest", "RunEntry", "RunRecorder", "Store", "StoredRun", "open_run", "open_store", "recording"]
+__all__ = ["DataDigest", "RunEntry", "RunRecorder", "Store", "StoredRun", "open_run", "open_store", "recorder_for"]

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["RunRecorder"]
 
-# Rows that finish while others are being committed go into the next commit, no more than so many at once.
+# Seconds for which a row waits for others, to be committed together, and how many at most.
+_WINDOW = 0.02
 _MOST_AT_ONCE = 500
 _KEPT = "; the rows that had finished are kept. Make room, then resume the run"
 
@@ -141,22 +142,29 @@ class _Waiting:
     loop: asyncio.AbstractEventLoop
     written: asyncio.Future[None]
 
-    def tell(self, error: StoreError | None) -> None:
-        # The loop may have ended, and the row been cancelled, while its result was being written.
-        with contextlib.suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self._settle, error)
 
-    def _settle(self, error: StoreError | None) -> None:
-        if self.written.done():
-            return
+def _tell(batch: list[_Waiting], error: StoreError | None) -> None:
+    by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
+    for waiting in batch:
+        by_loop.setdefault(waiting.loop, []).append(waiting.written)
+    for loop, futures in by_loop.items():
+        # The loop may have ended while its rows were being written.
+        with contextlib.suppress(RuntimeError):
+            loop.call_soon_threadsafe(_settle, futures, error)
+
+
+def _settle(futures: list[asyncio.Future[None]], error: StoreError | None) -> None:
+    for written in futures:
+        if written.done():
+            continue
         if error is None:
-            self.written.set_result(None)
+            written.set_result(None)
         else:
-            self.written.set_exception(error)
+            written.set_exception(error)
 
 
 class _Writer:
-    """Commits rows in a thread of its own; whatever has come while it commits goes into the next commit."""
+    """Commits rows in a thread of its own, many at a time: a commit costs as much as several rows."""
 
     def __init__(self, engine: Engine, connection: Connection, location: Location) -> None:
         rows = tables().rows
@@ -188,6 +196,8 @@ class _Writer:
             batch: list[_Waiting] = []
             entry = self._queue.get()
             while entry is not None:
+                if not batch:
+                    time.sleep(_WINDOW)
                 batch.append(entry)
                 if len(batch) >= _MOST_AT_ONCE or self._queue.empty():
                     break
@@ -204,5 +214,4 @@ class _Writer:
                     self._connection.execute(self._insert, [waiting.row for waiting in batch])
             except StoreError as error:
                 self._error = error
-        for waiting in batch:
-            waiting.tell(self._error)
+        _tell(batch, self._error)

@@ -27,7 +27,7 @@ from ragcov.store.tables import tables
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-__all__ = ["RunEntry", "Store", "recording"]
+__all__ = ["RunEntry", "Store", "recorder_for"]
 
 _CHOOSE = "; choose another place with --store or RAGCOV_CACHE, or make room"
 
@@ -275,7 +275,7 @@ def _info(content: bytes) -> RunInfo:
 
 
 @contextmanager
-def recording(
+def recorder_for(
     store: Location | RunRecorder | None,
     info: RunInfo,
     *,
