@@ -235,7 +235,7 @@ class _Search:
 
     async def _search(self, item: ItemResult, finding: Finding, view: _View) -> Finding:
         positions = self._candidates_of(view)
-        nearest = tuple(view.place(position) for position in positions[:1])
+        nearest = tuple(place for place in map(view.place, positions[:1]) if place.claim_rank is not None)
         if not positions:
             return msgspec.structs.replace(finding, cause="not_in_corpus", reason="no chunk shares a word with it")
         chunks = self._corpus.chunks
