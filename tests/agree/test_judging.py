@@ -47,6 +47,9 @@ def test_perfect_agreement_is_no_certainty() -> None:
     assert found.value == 1
     assert found.low is not None and 0.75 < found.low < 0.9
     assert found.high == 1
+    beyond_chance = kappa(table(10, 0, 0, 10))
+    assert beyond_chance.low is not None and 0.5 < beyond_chance.low < found.low
+    assert (beyond_chance.value, beyond_chance.high) == (1, 1)
 
 
 def test_what_can_not_be_told() -> None:

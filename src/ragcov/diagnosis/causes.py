@@ -16,7 +16,7 @@ from ragcov.diagnosis.corpus import Corpus, join_texts
 from ragcov.diagnosis.index import Bm25Index, Searcher
 from ragcov.errors import FatalProviderError, JudgeError, UsageError
 from ragcov.judges.base import Judge, Ledger, keep_ledger
-from ragcov.results import ItemResult, Usage
+from ragcov.results import ItemResult, Usage, round_score
 
 __all__ = ["ACTIONS", "Cause", "Diagnosis", "Finding", "Place", "diagnose"]
 
@@ -103,9 +103,9 @@ class Diagnosis(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def recalls(self) -> list[float]:
-        """Recall (0 to 1) of each diagnosed sample, at k where one was given."""
+        """Recall (0 to 1, rounded as scores are) of each diagnosed sample, at k where one was given."""
         missed = Counter(finding.sample_id for finding in self.findings)
-        return [1 - missed[name] / count for name, count in self.claims.items()]
+        return [round_score(1 - missed[name] / count) for name, count in self.claims.items()]
 
     def gain(self, cause: Cause) -> float:
         """By how much mean recall (0 to 1) would rise if no claim were missed for this cause."""

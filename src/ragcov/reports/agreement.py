@@ -15,7 +15,7 @@ import msgspec
 from ragcov.attribution import Verdict
 from ragcov.errors import DataError, StoreError, UsageError
 from ragcov.reports.judging import Estimate, Labelled, accuracy, corrected_mean, kappa, precision, recall
-from ragcov.results import ItemResult, Mean, mean_of
+from ragcov.results import ItemResult, Mean, mean_of, round_score
 from ragcov.samples import clean_text
 
 __all__ = ["Agreement", "Disagreement", "Label", "agree", "read_labels", "write_labels"]
@@ -107,7 +107,7 @@ def agree(items: Iterable[ItemResult], labels: Sequence[Label]) -> Agreement:
         if result is None or not result.scored or not result.verdicts:
             continue
         judges[result.judge or "unknown"] = None
-        shares.append(sum(verdict.supported for verdict in result.verdicts) / len(result.verdicts))
+        shares.append(round_score(sum(verdict.supported for verdict in result.verdicts) / len(result.verdicts)))
         for verdict in result.verdicts:
             label = _label_of(item.sample.id, verdict, by_id, by_text)
             used.add(id(label))

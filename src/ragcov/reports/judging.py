@@ -64,7 +64,8 @@ def recall(verdicts: Sequence[Labelled]) -> Estimate:
 def kappa(verdicts: Sequence[Labelled]) -> Estimate:
     """Cohen's kappa (-1 to 1): agreement beyond chance (Cohen 1960, Educational and Psychological Measurement 20).
 
-    The interval is by the jackknife over clusters. None when judge and people gave one and the same answer
+    The interval is by the jackknife over clusters; where nobody disagreed, which leaves the jackknife nothing to vary,
+    by that of the agreement. None when judge and people gave one and the same answer
     throughout: chance agreement is complete then.
     """
     labelled = _weighted(verdicts)
@@ -76,7 +77,14 @@ def kappa(verdicts: Sequence[Labelled]) -> Estimate:
     if value is None or g < 2 or len(known) < g:
         return Estimate(value=value, low=None, high=None, n=n, clusters=g)
     middle = math.fsum(known) / g
-    half = t_quantile(g - 1) * math.sqrt((g - 1) / g * math.fsum((each - middle) ** 2 for each in known))
+    variance = (g - 1) / g * math.fsum((each - middle) ** 2 for each in known)
+    if variance < 1e-12:
+        agreement = accuracy(verdicts)
+        assert agreement.value is not None and agreement.low is not None
+        chance = _chance(labelled)
+        low = (agreement.low - chance) / (1 - chance)
+        return Estimate(value=value, low=min(value, max(-1.0, low)), high=max(value, 1.0), n=n, clusters=g)
+    half = t_quantile(g - 1) * math.sqrt(variance)
     return Estimate(value=value, low=max(-1.0, value - half), high=min(1.0, value + half), n=n, clusters=g)
 
 
@@ -85,10 +93,15 @@ def _kappa(labelled: Sequence[tuple[Labelled, float]]) -> float | None:
     if not total:
         return None
     agree = math.fsum(weight for v, weight in labelled if v.judged == v.label) / total
+    chance = _chance(labelled)
+    return (agree - chance) / (1 - chance) if chance < 1 - 1e-12 else None
+
+
+def _chance(labelled: Sequence[tuple[Labelled, float]]) -> float:
+    total = math.fsum(weight for _, weight in labelled)
     judged = math.fsum(weight for v, weight in labelled if v.judged) / total
     label = math.fsum(weight for v, weight in labelled if v.label) / total
-    chance = judged * label + (1 - judged) * (1 - label)
-    return (agree - chance) / (1 - chance) if chance < 1 - 1e-12 else None
+    return judged * label + (1 - judged) * (1 - label)
 
 
 def _weighted(verdicts: Sequence[Labelled]) -> list[tuple[Labelled, float]]:
