@@ -56,8 +56,8 @@ async def judged(judge: LLMJudge, number: int) -> list[Verdict]:
     return await judge.attribute(await judge.extract_claims(text), chunks)
 
 
-async def outcomes(server: FakeServer) -> list[list[Verdict] | BaseException]:
-    judge = LLMJudge(server.config, cache=False, retries=1, retry_delay=0.001, timeout=0.5)
+async def outcomes(server: FakeServer, timeout: float = 60) -> list[list[Verdict] | BaseException]:
+    judge = LLMJudge(server.config, cache=False, retries=1, retry_delay=0.001, timeout=timeout)
     return await asyncio.gather(*(judged(judge, number) for number in range(ROWS)), return_exceptions=True)
 
 
@@ -66,7 +66,7 @@ async def outcomes(server: FakeServer) -> list[list[Verdict] | BaseException]:
 @pytest.mark.parametrize("kind", KINDS)
 async def test_faults(kind: FaultKind, on: str, step: str) -> None:
     async with FakeServer([Fault(kind=kind, on=on, step=step, retry_after=0.01)]) as server:
-        results = await outcomes(server)
+        results = await outcomes(server, timeout=1.5 if kind == "hang" else 60)
     assert server.faulted > 0
     for number, result in enumerate(results):
         if isinstance(result, BaseException):
