@@ -48,6 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_agree(commands)
     _add_label(commands)
     _add_curve(commands)
+    _add_baseline(commands)
     _add_stored(commands)
     return parser
 
@@ -226,6 +227,27 @@ def _add_label(commands: argparse._SubParsersAction[_Parser]) -> None:
         help="a run of another judge: ask first where they differ (default: the offline judge)",
     )
     label.add_argument("--limit", type=int, metavar="N", help="stop after so many answers")
+
+
+def _add_baseline(commands: argparse._SubParsersAction[_Parser]) -> None:
+    baseline = commands.add_parser(
+        "baseline",
+        help="keep a run in the repository, and stop when a later one falls behind it",
+        description="save writes what a run found to a small JSON file. check compares a later run with it and exits "
+        "with 1 when a mean fell by more than chance explains, or a claim that was to be kept is lost.",
+    )
+    baseline.add_argument("action", choices=("save", "check"))
+    baseline.add_argument("run", metavar="RUN", help=_RUN_HELP)
+    baseline.add_argument("--file", default="ragcov-baseline.json", metavar="FILE", help="the baseline (%(default)s)")
+    baseline.add_argument(
+        "--keep",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="save: supported claims that contain TEXT must not be lost (SAMPLE:TEXT for one sample); again for more",
+    )
+    baseline.add_argument("--keep-all", action="store_true", help="save: no supported claim may be lost")
+    baseline.add_argument("--json", action="store_true", help="check: print the comparison as JSON")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
