@@ -376,7 +376,8 @@ def create_scorer(
     return Scorer(
         id=id,
         description=description,
-        scale=check_scale(scale),
+        # A float also when a whole number was given, as it is when results are read back: same run, same bytes.
+        scale=float(check_scale(scale)),
         judge=None if model is None else load_judge(model),
         prepare_run=prepare_run,
         steps={name: step for name, step in steps.items() if step is not None},
