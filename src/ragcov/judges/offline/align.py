@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 
 from ragcov.judges.offline.numbers import satisfies
 from ragcov.judges.offline.passages import Passage, read_passage
@@ -13,6 +14,10 @@ from ragcov.judges.offline.words import related
 __all__ = ["ClaimWords", "Match", "covered", "match_passage", "read_claim", "union"]
 
 _PREFIX = 5
+# A claim is one sentence; of a text that is no claim at all, the beginning is judged, so that time stays linear.
+_LONGEST = 3000
+_REPEATS = 12
+_NUMBERS = 100
 
 
 class ClaimWords:
@@ -30,7 +35,7 @@ class ClaimWords:
     __slots__ = ("accepts", "characters", "opposites", "passage", "prefixes", "total")
 
     def __init__(self, text: str) -> None:
-        self.passage = read_passage(text, 0, len(text))
+        self.passage = read_passage(text, 0, min(len(text), _LONGEST))
         self.total = sum(self.passage.weights)
         self.accepts: dict[str, list[tuple[int, float]]] = {}
         self.prefixes: dict[str, list[int]] = {}
@@ -47,6 +52,8 @@ class ClaimWords:
                     self.opposites.setdefault(other, i)
         for form in self.passage.forms:
             self.opposites.pop(form, None)
+        for form in [form for form, positions in self.accepts.items() if len(positions) > _REPEATS]:
+            self.accepts[form] = self.accepts[form][:_REPEATS]
         written = sum(kind in "hjk" for kind in self.passage.kinds)
         self.characters = 2 * written > len(self.passage.kinds)
 
@@ -97,12 +104,12 @@ def match_passage(claim: ClaimWords, passage: Passage) -> Match:
 def _numbers(claim: ClaimWords, match: Match) -> None:
     """Exact forms are aligned already; limits, ranges and times need to be compared."""
     stated = match.passage.numbers
-    for i, claimed in claim.passage.numbers.items():
+    for i, claimed in islice(claim.passage.numbers.items(), _NUMBERS):
         best = match.places.get(i)
         if best is not None and best in stated and satisfies(claimed, stated[best]):
             continue
         match.found.pop(i, None)
-        for at, number in stated.items():
+        for at, number in islice(stated.items(), _NUMBERS):
             if satisfies(claimed, number):
                 match.found[i] = 1.0
                 match.places[i] = at

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragcov.judges.offline.segment import CJK
-from ragcov.judges.offline.verbs import has_verb
+from ragcov.judges.offline.verbs import has_verb, is_verb
 
 __all__ = ["is_bare", "is_yes_or_no", "state"]
 
@@ -22,6 +22,10 @@ _POLAR = re.compile(
 )
 _HOW_MANY = re.compile(r"^how\s+(?:many|much)\s+(?P<what>.+)$", re.I | re.S)
 _WH = re.compile(r"^(?P<wh>what|who|which|where|when|whose)\s+(?P<aux>is|are|was|were)\s+(?P<rest>.+)$", re.I | re.S)
+_WH_DONE = re.compile(
+    r"^(?:where|when|how|why)\s+(?P<aux>is|are|was|were)\s+(?P<rest>.+)\s(?P<done>[a-z]+)$", re.I | re.S
+)
+_PREPOSITIONS = frozenset({"in", "on", "at", "by", "near", "from", "to", "under", "over", "since", "during", "about"})
 _WHO_VERB = re.compile(r"^who\s+(?P<rest>(?!is\b|are\b|was\b|were\b|did\b|do\b|does\b).+)$", re.I | re.S)
 _CJK_ASK = re.compile(
     r"是?(?:什么时候|什麼時候|什么|什麼|哪里|哪裡|哪儿|哪一年|哪年|哪个|哪個|哪些|哪位|谁|誰|几|幾|多少钱|多少錢|多少|何時|何日|何年|何人|何|どこ|だれ|いつ|どれ|いくら|どなた|なん)"
@@ -59,6 +63,10 @@ def state(question: str, answer: str) -> str:
         return _polar(ask, said, bool(negative))
     if match := _HOW_MANY.match(ask):
         return f"{said} {match['what']}."
+    if said and said.split(" ")[0].lower() in _PREPOSITIONS:
+        said = said[0].lower() + said[1:]
+    if (match := _WH_DONE.match(ask)) and is_verb(match["done"]):
+        return f"{match['rest'][0].upper()}{match['rest'][1:]} {match['aux'].lower()} {match['done']} {said}."
     if match := _WH.match(ask):
         return f"{match['rest'][0].upper()}{match['rest'][1:]} {match['aux'].lower()} {said}."
     if match := _WHO_VERB.match(ask):
@@ -88,7 +96,7 @@ def _state_cjk(ask: str, said: str, positive: bool, negative: bool) -> str:
         body = _CJK_POLAR.sub("", ask)
         if positive:
             return body + "。"
-        return f"{body}：不。" if not re.search("[\u3041-\u3096]", ask) else f"{body}：いいえ、そうではない。"
+        return f"{ask}：{said}"
     if _CJK_ASK.search(ask):
         body = re.sub(r"(?:吗|嗎|呢|か)$", "", ask)
         copula = "是" if _CJK_ASK.search(ask).group().startswith("是") else ""  # pyright: ignore[reportOptionalMemberAccess]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from ragcov.judges.offline.segment import Span, trim
+from ragcov.judges.offline.chaff import states_nothing
+from ragcov.judges.offline.segment import Span, sentences, trim
 
 __all__ = ["Block", "blocks"]
 
@@ -62,7 +63,8 @@ def blocks(text: str) -> list[Block]:
             if bullet and bullet.end() < end:
                 found.append(Block("item", (bullet.end(), end), lead))
             elif _introduces(line) and i + 1 < len(lines):
-                lead = _lead(line)
+                spoken = [text[slice(*span)] for span in sentences(text, start, end)][-1:]
+                lead = "" if not spoken or states_nothing(spoken[0]) else _lead(spoken[0])
             else:
                 if not _follows_item(text, lines, i, found):
                     lead = ""

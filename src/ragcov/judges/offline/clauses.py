@@ -6,9 +6,9 @@ import re
 from typing import NamedTuple
 
 from ragcov.judges.offline.segment import trim
-from ragcov.judges.offline.verbs import AUXILIARIES, find_verb, is_verb
+from ragcov.judges.offline.verbs import AUXILIARIES, find_verb, finite, is_base, is_present, is_verb
 
-__all__ = ["Draft", "split_english", "subject_of"]
+__all__ = ["Draft", "is_plural", "split_english", "subject_of"]
 
 
 class Draft(NamedTuple):
@@ -44,12 +44,14 @@ _PASSIVE = re.compile(
     re.S,
 )
 _RELATIVE = re.compile(r",\s+(?:who|which)\s+(?=\w)")
-_WITH_RELATIVE = re.compile(r"^(?:[\w'’-]+\s+){1,4}?(?:that|which|who)\s+\w+\s+\w+")
+_WITH_RELATIVE = re.compile(r"^(?:[\w'’-]+\s+){1,4}?(?:that|which|who)\s+\w+")
 _ITEM_START = re.compile(r"^(?:an?|the|its|his|her|their|one|two|three|\d+)\s+\w+", re.I)
 _LIST_MARK = re.compile(r",\s+(?:and\s+|or\s+)?|\s+and\s+")
 _APPOSITION = re.compile(
     r"^(?P<name>[A-Z][^,;:.]{1,60}?),\s+(?P<what>(?:an?|the|one of)\s[^,;]{3,100}),\s+(?P<rest>.+)$", re.S
 )
+_PARTICIPLE = re.compile(r",\s+(?:(?:and\s+)?(?:thereby|thus|hence)\s+)?(?P<verb>[a-z]+ing)\b")
+_UNCHANGED = frozenset({"cost", "cut", "put", "hit", "shut", "spread", "split", "let"})
 _NO_SUBJECT = re.compile(
     r"(?:in|on|at|to|for|from|by|with|as|after|before|since|during|under|over|through|there|here|what|how)\b"
     r"|.*\b(?:i|we|you|which|who|that)\b",
@@ -81,7 +83,7 @@ def split_english(text: str, start: int, depth: int = 0) -> list[Draft]:
     whole = [Draft(text, start, start + len(text))]
     if depth > 8 or len(text) > _LONGEST or _CONDITION.search(text):
         return whole
-    for split in (_apposition, _relative, _item_list, _coordination, _adjuncts):
+    for split in (_apposition, _relative, _item_list, _verb_list, _coordination, _participle, _adjuncts):
         parts = split(text, start)
         if parts:
             return [
@@ -119,7 +121,7 @@ def _apposition(text: str, start: int) -> list[Draft]:
 def _starts_with_verb(text: str) -> bool:
     adverb = _ADVERB.match(text)
     word = re.match(r"[A-Za-z'’]+", text[adverb.end() :] if adverb else text)
-    return bool(word and is_verb(word.group()))
+    return bool(word and (is_verb(word.group()) or word.group().lower() in _UNCHANGED))
 
 
 def _relative(text: str, start: int) -> list[Draft]:
@@ -192,7 +194,7 @@ def _coordination(text: str, start: int) -> list[Draft]:
         verb = find_verb(left)
         if verb is None or len(left[verb.end() :].split()) < 1:
             continue
-        if _own_clause(right):
+        if _own_clause(right) or (match.group().startswith(";") and find_verb(right) is not None):
             return [
                 Draft(left, start, start + match.start()),
                 Draft(right, start + match.end(), start + len(text)),
@@ -201,10 +203,10 @@ def _coordination(text: str, start: int) -> list[Draft]:
         if (
             subject
             and not match.group().startswith(";")
-            and _starts_with_verb(right)
+            and (_starts_with_verb(right) or (is_plural(subject) and is_base(right.split(" ")[0])))
             and not _EMBEDDED.search(left, verb.end())
-            and len(left[verb.end() :].split()) >= 2
-            and len(right.split()) >= 3
+            and len(left[verb.end() :].split()) >= (2 if verb.group().lower() in AUXILIARIES else 1)
+            and len(right.split()) >= 2
         ):
             word = re.match(r"[A-Za-z'’]+", right)
             helper = ""
@@ -217,6 +219,50 @@ def _coordination(text: str, start: int) -> list[Draft]:
                 Draft(f"{subject} {helper}{right}", start + match.end(), start + len(text)),
             ]
     return []
+
+
+def _verb_list(text: str, start: int) -> list[Draft]:
+    """ "X grows quickly, needs little water and absorbs carbon" with the shared subject."""
+    subject = subject_of(text)
+    verb = find_verb(text)
+    if subject is None or verb is None or _EMBEDDED.search(text):
+        return []
+    protected = _free(text)
+    marks = [mark for mark in _LIST_MARK.finditer(text, verb.end()) if not _inside(mark.start(), protected)]
+    if len(marks) < 2 or not all(is_present(text[mark.end() :].split(" ")[0]) for mark in marks):
+        return []
+    begins = [0, *(mark.end() for mark in marks)]
+    ends = [*(mark.start() for mark in marks), len(text)]
+    return [
+        Draft(text[begin:end] if begin == 0 else f"{subject} {text[begin:end]}", start + begin, start + end)
+        for begin, end in zip(begins, ends, strict=True)
+    ]
+
+
+def _participle(text: str, start: int) -> list[Draft]:
+    """ "X converts A into B, producing C" says two things of X."""
+    protected = _free(text)
+    for match in _PARTICIPLE.finditer(text):
+        if _inside(match.start(), protected):
+            continue
+        left, right = text[: match.start()], text[match.end("verb") :]
+        subject = subject_of(left)
+        if subject is None or find_verb(left) is None or not right.strip(" ."):
+            continue
+        verb = finite(match["verb"], plural=is_plural(subject))
+        if verb is not None:
+            return [
+                Draft(left, start, start + match.start()),
+                Draft(f"{subject} {verb}{right}", start + match.start("verb"), start + len(text)),
+            ]
+    return []
+
+
+def is_plural(subject: str) -> bool:
+    """Whether a subject takes a plural verb, as far as its last word tells."""
+    last = re.sub(r"\s+(?:of|in|for|with|from|on|at|to|between|by)\s.*$", "", subject).split()[-1].lower()
+    ends = last.endswith("s") and not last.endswith(("ss", "us", "is"))
+    return " and " in subject or last in ("people", "children", "men", "women") or (ends and not subject.istitle())
 
 
 def _own_clause(text: str) -> bool:

@@ -9,7 +9,7 @@ from ragcov.claims import Claim
 from ragcov.judges.offline.answers import is_bare, is_yes_or_no, state
 from ragcov.judges.offline.blocks import Block, blocks
 from ragcov.judges.offline.chaff import states_nothing
-from ragcov.judges.offline.clauses import Draft, split_english, subject_of
+from ragcov.judges.offline.clauses import Draft, is_plural, split_english, subject_of
 from ragcov.judges.offline.clauses_cjk import split_chinese, split_japanese, topic_of
 from ragcov.judges.offline.segment import sentences
 from ragcov.judges.offline.verbs import has_verb, is_verb
@@ -115,7 +115,12 @@ def _drafts(text: str, block: Block, subjects: list[str], question: str | None) 
                 continue
         sentence, start = _without_transition(sentence, start)
         language = detect_language(sentence)
-        fragment = block.kind == "item" and len(sentence.split()) <= 8 and not has_verb(sentence)
+        fragment = (
+            block.kind == "item"
+            and len(sentence.split()) <= 8
+            and not re.search(r"[.!:：]", sentence)
+            and not has_verb(sentence)
+        )
         if fragment and (block.lead or question) and language == "en" and not is_verb(sentence.split()[0]):
             lead = f"{block.lead}: " if block.lead else ""
             drafts.append(Draft(lead + sentence, start, end))
@@ -157,20 +162,13 @@ def _resolve(text: str, subjects: list[str]) -> str:
     if match is None:
         return text
     plural = match["who"] in ("They", "Their")
-    subject = next((s for s in reversed(subjects[-4:]) if _is_plural(s) == plural), None)
+    subject = next((s for s in reversed(subjects[-4:]) if is_plural(s) == plural), None)
     if subject is None:
         subject = subjects[-1] if subjects and plural else None
     if subject is None:
         return text
     name = _owner(subject) if match["who"] in ("His", "Her", "Its", "Their") else subject
     return f"{name} {text[match.end() :]}"
-
-
-def _is_plural(subject: str) -> bool:
-    last = re.sub(r"\s+(?:of|in|for|with|from|on|at|to|between|by)\s.*$", "", subject).split()[-1].lower()
-    return " and " in subject or (
-        last.endswith("s") and not last.endswith(("ss", "us", "is")) and not subject.istitle()
-    )
 
 
 def _owner(subject: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
 from ragcov.judges.offline.numbers import Number, find_numbers
@@ -165,31 +166,36 @@ def _topic(passage: Passage, folded: str) -> int:
     )
 
 
+def _next(breaks: list[int], position: int, end: int) -> int:
+    """The first break after a position."""
+    at = bisect_right(breaks, position)
+    return breaks[at] if at < len(breaks) else end
+
+
 def _scope_after(passage: Passage, cues: list[int], breaks: list[int], reach: int) -> None:
     for cue in cues:
-        stop = min([position for position in breaks if position > cue] + [len(passage.forms)])
+        stop = _next(breaks, cue, len(passage.forms))
         passage.negated.update(range(cue, min(stop, cue + reach)))
     passage.negations += len(cues)
 
 
 def _negations_cjk(passage: Passage, folded: str, breaks: list[int]) -> None:
-    base = passage.start
-    starts = [span[0] - base for span in passage.spans]
-    doubles = [match.span() for match in _NOT_NOT.finditer(folded)]
-    japanese = any(kind == "j" for kind in passage.kinds)
+    starts = [span[0] - passage.start for span in passage.spans]
+    doubles = {at for match in _NOT_NOT.finditer(folded) for at in range(*match.span())}
+    japanese = "j" in passage.kinds
     for match in (_NOT_JA if japanese else _NOT_ZH).finditer(folded):
-        if any(first <= match.start() < last for first, last in doubles):
+        if match.start() in doubles:
             continue
-        after = sum(1 for at in starts if at < match.end())
-        before = sum(1 for at in starts if at < match.start())
         passage.negations += 1
         if japanese and match.group() not in "不未無":
-            left = max([position for position in breaks if position <= before] + [0])
-            heavy = [i for i in range(left, before) if passage.kinds[i] in "hkwn#"][-4:]
+            before = bisect_left(starts, match.start())
+            at = bisect_right(breaks, before) - 1
+            left = max(breaks[at] if at >= 0 else 0, before - 24)
+            passage.negated.update([i for i in range(left, before) if passage.kinds[i] in "hkwn#"][-4:])
         else:
-            right = min([position for position in breaks if position >= after] + [len(starts)])
-            heavy = [i for i in range(after, right) if passage.weights[i] > 0.1][:4]
-        passage.negated.update(heavy)
+            after = bisect_left(starts, match.end())
+            right = min(_next(breaks, after - 1, len(starts)), after + 24)
+            passage.negated.update([i for i in range(after, right) if passage.weights[i] > 0.1][:4])
 
 
 @lru_cache(maxsize=4096)

@@ -7,6 +7,7 @@ import re
 import sentencex
 
 from ragcov.language import detect_language
+from ragcov.samples import clean_text
 
 __all__ = ["CJK", "Span", "sentences", "trim"]
 
@@ -62,7 +63,7 @@ def sentences(text: str, start: int = 0, end: int | None = None) -> list[Span]:
 def _of_line(text: str, start: int, end: int, code: str) -> list[Span]:
     pieces: list[Span] = []
     at = start
-    for piece in sentencex.segment(code, text[start:end]):
+    for piece in sentencex.segment(code, clean_text(text[start:end])):
         stop = min(end, at + len(piece))
         # A quotation that a clause follows ("...。」と言った。") is part of its sentence.
         if pieces and _CLOSER.match(text, at, stop) and not _ENDED_OPEN.search(text, *pieces[-1]):

@@ -6,33 +6,67 @@ import re
 
 from ragcov.judges.offline.words import irregular_past
 
-__all__ = ["AUXILIARIES", "find_verb", "has_verb", "is_verb"]
+__all__ = ["AUXILIARIES", "find_verb", "finite", "has_verb", "is_base", "is_present", "is_verb"]
 
 AUXILIARIES = frozenset(
     """is are was were am has have had do does did can could will would shall should may might must cannot
     isn't aren't wasn't weren't hasn't haven't hadn't doesn't don't didn't can't couldn't won't wouldn't""".split()
 )
-_COMMON = """accept achieve act add affect aim allow announce appear apply argue arrive ask attract base become begin
-believe belong boost break bring build buy call carry cause change claim close collect combine come compete complete
-conduct connect consist contain continue contribute control convert cost cover create cross deal decide define deliver
-depend describe design destroy determine develop die differ direct discover divide draw drive earn eat employ
-enable encourage end enjoy enter establish exist expand expect experience explain express extend face fail fall
-feature feed fight fill find finish flow focus follow force form found gain generate get give go govern graduate grow
-happen help hold host identify improve include increase indicate influence introduce invent invest involve join keep
-kill know lack last launch lead learn leave let lie like link list live look lose lower make manage mark marry
-mean measure meet merge mention mix move name need note obtain occur offer open operate order organize own paint
-participate pass pay perform play point possess prefer prepare present prevent produce promote protect prove
-provide publish pull push reach read receive recognize record reduce refer reflect regulate relate release rely
-remain remove replace report represent require resign result retire return reveal rise rule run say see seem sell
-send separate serve set share show sign sing sit spend split spread stand start state stay stop store study
-succeed suffer suggest supply support surround take teach tell tend think trade train transfer transform travel treat
-turn understand use vary visit vote walk want warn watch wear weigh win work write yield""".split()
+_COMMON = """absorb accept achieve act add affect aim allow announce appear apply argue arrive ask attract bake base
+become begin believe belong boil boost break bring build burn buy call carry cause change claim close
+collapse collect combine come compete complete conduct connect consist contain continue contribute
+control convert cook cool cost cover create cross deal decide define deliver depend describe design
+destroy determine develop die differ direct discover dissolve divide draw drive earn eat eject employ
+enable encourage end enjoy ensure enter erupt establish evaporate evolve exist expand expect experience
+expire explain explode express extend face fail fall feature feed fight fill find finish fix float flow
+fly focus follow force form found freeze gain generate get give go govern graduate grant grow happen heat
+help hold host hunt identify improve include increase indicate influence inhabit introduce invent invest
+involve isolate join keep kick kill know lack last launch lay lead learn leave let lie like limit link
+list live load lock look lose lower make manage mark marry mean measure meet melt mention merge migrate
+mine mix monitor move name need note obtain occur offer open operate orbit order organize own paint
+participate pass pay perform play point possess prefer prepare present prevent produce promote protect
+prove provide publish pull pump purify push qualify raise rank reach read receive recognize record reduce
+refer reflect regulate reject relate release relieve rely remain remove repair replace report represent
+require resign resist result retire return reveal rise rotate rule run sail save say see seek seem sell
+send separate serve set share shine show shrink sign sing sink sit sleep slow solve speak spend split
+spread stand start state stay stimulate stop store stretch study succeed suffer suggest supply support
+surround swim take teach tell tend test think throw trade train transfer transform travel treat turn
+understand use vanish vary visit vote walk want warn watch wear weigh win work write yield""".split()
 
 
 def _third_person(verb: str) -> str:
     if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
         return verb + "es"
     return verb[:-1] + "ies" if verb[-1] == "y" and verb[-2] not in "aeiou" else verb + "s"
+
+
+def _gerund(verb: str) -> str:
+    if verb.endswith("ie"):
+        return verb[:-2] + "ying"
+    if verb.endswith("e") and not verb.endswith(("ee", "ye")):
+        return verb[:-1] + "ing"
+    return verb + "ing"
+
+
+_GERUNDS = {_gerund(verb): verb for verb in _COMMON}
+
+
+def finite(gerund: str, *, plural: bool) -> str | None:
+    """The present form of a common verb given its -ing form; None for other words ("including")."""
+    verb = _GERUNDS.get(gerund.lower())
+    if verb is None or verb == "include":
+        return None
+    return verb if plural else _third_person(verb)
+
+
+def is_present(word: str) -> bool:
+    """Whether a word is the -s form of a common verb."""
+    return word in _PRESENT
+
+
+def is_base(word: str) -> bool:
+    """Whether a word is the plain form of a common verb."""
+    return word in _BASE
 
 
 _PRESENT = frozenset(_third_person(verb) for verb in _COMMON)
