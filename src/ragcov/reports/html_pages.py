@@ -28,7 +28,12 @@ _FILE_BYTES = 1_000_000
 _INDEX_ROWS = 2_000
 _ONE_FILE_SAMPLES = 200
 # Up to 200 samples go into one file: when they are too long for that, less of their texts is shown.
-_LIMITS = (Limits(), Limits(chunk=1500, text=8_000, idle=20), Limits(chunk=600, text=3_000, idle=10))
+_LIMITS = (
+    Limits(),
+    Limits(chunk=1500, text=8_000, idle=20),
+    Limits(chunk=600, text=3_000, idle=10),
+    Limits(chunk=250, text=1_000, idle=5),
+)
 _STATES = {"scored": "scored", "not_scorable": "not scorable", "failed": "failed"}
 
 
@@ -210,8 +215,11 @@ class PageWriter:
         """Removes the further pages of an earlier, larger report of the same name."""
         while True:
             old = self._path.with_name(self._page(pages).file)
-            if not old.is_file() or b'content="ragcov ' not in old.open("rb").read(400):
+            if not old.is_file():
                 return
+            with old.open("rb") as file:
+                if b'content="ragcov ' not in file.read(400):
+                    return
             old.unlink()
             pages += 1
 

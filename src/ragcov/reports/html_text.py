@@ -51,11 +51,16 @@ def shorten(text: str) -> str:
     return text if len(text) <= _SHORT else f"{text[:_SHORT]} […{len(text) - _SHORT:,} more characters]"
 
 
-def lang(text: str | Excerpt) -> Markup:
-    """A lang attribute for Chinese and Japanese, whose characters look alike and are drawn differently."""
+def lang(text: str | Excerpt, hint: str = "") -> Markup:
+    """A lang attribute for Chinese and Japanese, whose characters look alike and are drawn differently.
+
+    A short text may have no character that tells them apart; the hint, a text beside it, then does.
+    """
     if isinstance(text, Excerpt):
         text = "".join(piece.text for piece in text.pieces[:50])
     language = detect_language(text)
+    if language != "en" and hint:
+        language = detect_language(f"{text} {hint}")
     return Markup("") if language == "en" else Markup(' lang="{}"').format(language)
 
 

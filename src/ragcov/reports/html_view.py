@@ -113,6 +113,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
         chunks: Those that are shown; None when the sample has no context of its own.
         chunks_left_out: Indexes of those that are not: they support no claim.
         judged: Whether claims were checked against the chunks, so that a chunk can be said to support none.
+        hint: The beginning of its texts, from which the language of the others is told.
     """
 
     anchor: str
@@ -125,6 +126,7 @@ class SampleView(msgspec.Struct, frozen=True, kw_only=True):
     chunks: tuple[ChunkView, ...] | None
     chunks_left_out: tuple[int, ...]
     judged: bool
+    hint: str
 
 
 class _Numbered(msgspec.Struct, frozen=True):
@@ -163,6 +165,7 @@ def view_sample(item: ItemResult, limits: Limits) -> SampleView:
         chunks=None if sample.context is None else tuple(chunks),
         chunks_left_out=tuple(left_out),
         judged=bool(numbered),
+        hint=f"{question[:100]} {texts['ground truth'][:100]}",
     )
 
 
