@@ -266,7 +266,10 @@ def check_allowed(model: Model) -> None:
     """Raises when requests are blocked and the model isn't on this machine."""
     if not _requests_blocked or type(model).__module__ in _ASK_NOBODY:
         return
-    if not is_loopback(model.base_url or ""):
+    if routed := cast("Sequence[Model]", getattr(model, "models", ())):
+        for part in routed:
+            check_allowed(part)
+    elif not is_loopback(model.base_url or ""):
         raise FatalProviderError(
             f"a request to {model.model_name} was stopped: model requests are blocked"
             " (ragcov.testing.block_model_requests)"

@@ -212,8 +212,7 @@ class Attribution:
         partial = {(text, start, end) for text, start, end, enough in passages if not enough} - alone
         if len(partial) == 1:
             # A part without its other part: it stands alone when nothing else supports the claim.
-            alone = alone or partial
-            partial = alone - alone
+            alone, partial = alone or partial, set[tuple[int, int, int]]()
         for text, start, end in tuple(alone):
             alone |= self._elsewhere(text, start, end, {passage[0] for passage in alone})
         found = [

@@ -55,6 +55,8 @@ def classify(error: Exception, model_id: str, secrets: Sequence[str] = ()) -> Fa
 
     if isinstance(error, TimeoutError | library.ModelRequestTimeout):
         return Failed(ProviderError(f"{model_id}: no answer within the request timeout"), "retry")
+    if isinstance(error, library.FallbackExceptionGroup):
+        return classify(error.exceptions[-1], model_id, secrets)
     if isinstance(error, library.ContentFilterError):
         return Failed(RefusalError(f"{model_id} refused: {_redact(str(error), secrets)}"))
     if isinstance(error, library.ModelAPIError):
