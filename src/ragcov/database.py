@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ragcov.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Engine, Table
+    from sqlalchemy import URL, Engine, Pool, Table
     from sqlalchemy.dialects.sqlite import Insert
 
 __all__ = [
@@ -72,7 +72,7 @@ def open_engine(location: Location, *, durable: bool = False) -> Engine:
     from sqlalchemy import create_engine
 
     if is_url(location):
-        return create_engine(_postgres_url(str(location)), pool_pre_ping=True)
+        return create_engine(_postgres_url(str(location)), poolclass=_pool(durable), pool_pre_ping=True)
     directory = Path(location)
     if not directory.is_dir():
         directory.mkdir(parents=True)
@@ -80,11 +80,20 @@ def open_engine(location: Location, *, durable: bool = False) -> Engine:
     return _sqlite_engine(directory / "ragcov.sqlite3", durable=durable)
 
 
+def _pool(durable: bool) -> type[Pool]:
+    from sqlalchemy import NullPool, QueuePool
+
+    # Runs are read a page at a time by whoever has opened one, and may never close it: no connection is left open.
+    return NullPool if durable else QueuePool
+
+
 def _sqlite_engine(path: Path, *, durable: bool) -> Engine:
     from sqlalchemy import URL, create_engine, event
 
     engine = create_engine(
-        URL.create("sqlite", database=str(path)), connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False}
+        URL.create("sqlite", database=str(path)),
+        poolclass=_pool(durable),
+        connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
     )
 
     def configure(connection: Any, record: Any) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RunEntry", "Store", "recorder_for"]
 
-_CHOOSE = "; choose another place with --store or RAGCOV_CACHE, or make room"
+_CHOOSE = "; choose another place with --store or RAGCOV_CACHE, or make this one writable"
 
 
 @dataclass(frozen=True)
