@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from ragcov import __version__
 from ragcov.commands import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
@@ -32,6 +32,10 @@ class _Parser(argparse.ArgumentParser):
         self.exit(EXIT_USAGE, f"ragcov: {message}\nTry: {self.prog} --help\n")
 
 
+# What add_subparsers returns has no public name.
+_Commands: TypeAlias = "argparse._SubParsersAction[_Parser]"  # pyright: ignore[reportPrivateUsage]
+
+
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the `ragcov` command."""
     parser = _Parser(
@@ -53,7 +57,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_run(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_run(commands: _Commands) -> None:
     run = commands.add_parser(
         "run",
         help="score a dataset",
@@ -112,7 +116,7 @@ def _add_store(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_stored(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_stored(commands: _Commands) -> None:
     runs = commands.add_parser("runs", help="list the runs that are kept", description="Lists the runs, latest first.")
     show = commands.add_parser("show", help="print a run again", description="Prints a kept run as `ragcov run` did.")
     show.add_argument("run", metavar="RUN", help=_RUN_HELP)
@@ -144,7 +148,7 @@ def _add_stored(commands: argparse._SubParsersAction[_Parser]) -> None:
         _add_store(command)
 
 
-def _add_curve(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_curve(commands: _Commands) -> None:
     curve = commands.add_parser(
         "curve",
         help="recall at every cut-off k, from one run",
@@ -156,7 +160,7 @@ def _add_curve(commands: argparse._SubParsersAction[_Parser]) -> None:
     curve.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
-def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_compare(commands: _Commands) -> None:
     compare = commands.add_parser(
         "compare",
         help="is a run really better than another?",
@@ -172,7 +176,7 @@ def _add_compare(commands: argparse._SubParsersAction[_Parser]) -> None:
     )
 
 
-def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_diagnose(commands: _Commands) -> None:
     diagnose = commands.add_parser(
         "diagnose",
         help="why were claims missed?",
@@ -201,7 +205,7 @@ def _add_diagnose(commands: argparse._SubParsersAction[_Parser]) -> None:
     diagnose.add_argument("--out", metavar="FILE", help="write the findings as JSONL")
 
 
-def _add_agree(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_agree(commands: _Commands) -> None:
     agree = commands.add_parser(
         "agree",
         help="can the judge be trusted?",
@@ -212,7 +216,7 @@ def _add_agree(commands: argparse._SubParsersAction[_Parser]) -> None:
     agree.add_argument("labels", metavar="LABELS", help="CSV or JSONL with id, claim_id or claim, and label")
 
 
-def _add_label(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_label(commands: _Commands) -> None:
     label = commands.add_parser(
         "label",
         help="label a run's claims by hand",
@@ -229,7 +233,7 @@ def _add_label(commands: argparse._SubParsersAction[_Parser]) -> None:
     label.add_argument("--limit", type=int, metavar="N", help="stop after so many answers")
 
 
-def _add_baseline(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_baseline(commands: _Commands) -> None:
     baseline = commands.add_parser(
         "baseline",
         help="keep a run in the repository, and stop when a later one falls behind it",
