@@ -57,11 +57,11 @@ def _run(options: argparse.Namespace) -> tuple[int, str]:
     def samples() -> Iterator[Sample]:
         return read_samples(options.data, mapping=mapping, on_bad=_told_already if bad else None)
 
-    print(judge_line(judge.id, chosen=options.judge is not None))
     with ExitStack() as stack:
         recorder = keep_run(stack, options, info, data, samples)
         if recorder is not None:
             info = recorder.info
+        print(judge_line(judge.id, chosen=options.judge is not None))
         result = _evaluate(
             recorder,
             data=samples(),
