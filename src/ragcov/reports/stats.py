@@ -118,7 +118,9 @@ def paired_interval(differences: Sequence[float], *, seed: int = 0) -> tuple[flo
         return None
     stats, np = _scipy_stats(), _numpy()
     usual = math.sqrt(math.fsum(d * d for d in differences) / sum(d != 0 for d in differences))
-    values = np.asarray([*differences, usual, -usual])
+    # Turned so that B - A and A - B have the same resamples, and intervals that mirror each other.
+    sign = math.copysign(1.0, next(d for d in differences if d))
+    values = np.asarray([*(sign * d for d in differences), usual, -usual])
     n = len(values)
     quantile = stats.t.ppf(1 - ALPHA / 2, n - 1) * math.sqrt(n / (n - 1))
     level = 1 - 2 * stats.norm.sf(quantile)
@@ -131,7 +133,8 @@ def paired_interval(differences: Sequence[float], *, seed: int = 0) -> tuple[flo
         batch=max(1, _BATCH_NUMBERS // n),
         rng=np.random.default_rng(seed),
     )
-    return float(found.confidence_interval.low), float(found.confidence_interval.high)
+    low, high = float(found.confidence_interval.low), float(found.confidence_interval.high)
+    return (low, high) if sign > 0 else (-high, -low)
 
 
 def _permutation(differences: Sequence[float], seed: int) -> float:
