@@ -16,10 +16,13 @@ NAMES = (
     "window", "chunk_gain", "rest_gain", "numbers_missing", "numbers_share", "names_missing", "names_share",
     "heaviest_missing", "missing", "covered_all", "continuity", "order", "exact", "density", "tail", "kana",
     "lost_runs", "longest_run", "negation", "negations", "antonym", "number_conflict", "substitutions", "rival",
+    "short_missing",
 )  # fmt: skip
 """The features, in order."""
 
 _WINDOW = 3
+# In a claim of so few words every one counts; in one of so many, one more or less can be wording.
+_SHORT, _LONG = 4, 7
 # Below this share of the claim, a sentence is not about the same, so it contradicts nothing.
 _CLOSE = 0.6
 Conflict = tuple[int, tuple[int, int]]
@@ -151,8 +154,20 @@ def features(claim: ClaimWords, anchor: Anchor, rest: dict[int, float]) -> list[
         "covered_all": float(not missing),
         "lost_runs": math.log1p(len(runs)),
         "longest_run": max(runs, default=0.0),
+        "short_missing": _short_missing(own, missing),
     }
     return [values[name] for name in NAMES]
+
+
+def _short_missing(own: Passage, missing: Sequence[int]) -> float:
+    """How much (0 to 1) a missing word weighs more because the claim has few: a short claim says one thing.
+
+    A Chinese or Japanese character counts as half a word.
+    """
+    sizes = [0.5 if kind in "hjk" else 1.0 for kind in own.kinds]
+    length = sum(size for size, weight in zip(sizes, own.weights, strict=True) if weight > 0.2)
+    brevity = max(0.0, min(1.0, (_LONG - length) / (_LONG - _SHORT)))
+    return brevity * min(1.0, sum(sizes[i] for i in missing))
 
 
 def _negation(claim: ClaimWords, match: Match) -> Conflict | None:
