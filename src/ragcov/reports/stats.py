@@ -142,8 +142,10 @@ def _permutation(differences: Sequence[float], seed: int) -> float:
     if len(differences) < 2:
         return 1.0
     stats, np = _scipy_stats(), _numpy()
+    # Whole numbers add up exactly, so that sums which are equal in decimals count as equal.
+    whole = np.rint(np.asarray(differences) * 1e9)
     found = stats.permutation_test(
-        (np.asarray(differences),),
+        (whole,),
         np.sum,
         permutation_type="samples",
         vectorized=True,
