@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from ragcov.claims import Claim
+from ragcov.errors import UnreadableReplyError
 
-__all__ = ["Evidence", "Verdict", "locate", "smallest_cutoff", "supporting_chunks"]
+__all__ = ["Evidence", "Verdict", "join_verdicts", "locate", "smallest_cutoff", "supporting_chunks"]
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -51,6 +52,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.supported and self.contradicted:
             raise ValueError("a verdict can't be both supported and contradicted")
+        if self.confidence is not None and not 0 <= self.confidence <= 1:
+            raise ValueError(f"a confidence must be from 0 to 1, got {self.confidence}")
 
 
 def supporting_chunks(verdict: Verdict) -> tuple[int, ...]:
@@ -75,6 +78,35 @@ def smallest_cutoff(verdict: Verdict) -> int | None:
         else:
             groups[evidence.group] = max(groups.get(evidence.group, 0), evidence.chunk)
     return min([*alone, *groups.values()]) + 1
+
+
+def join_verdicts(claims: Sequence[Claim], verdicts: Iterable[Verdict]) -> list[Verdict]:
+    """Exactly one verdict for each claim, in the order of the claims, joined by the claims themselves.
+
+    Raises:
+        UnreadableReplyError: When a claim has no verdict, or a verdict no claim; names them.
+    """
+    waiting: dict[Claim, list[Verdict]] = {}
+    for verdict in verdicts:
+        waiting.setdefault(verdict.claim, []).append(verdict)
+    joined: list[Verdict] = []
+    missing: list[Claim] = []
+    for claim in claims:
+        if found := waiting.get(claim):
+            joined.append(found.pop(0))
+        else:
+            missing.append(claim)
+    surplus = [verdict.claim for left in waiting.values() for verdict in left]
+    if missing or surplus:
+        problems = [("no verdict", missing), ("a verdict that was not asked for", surplus)]
+        told = "; ".join(f"{what} on {_named(which)}" for what, which in problems if which)
+        raise UnreadableReplyError(f"the judge must give exactly one verdict for each claim: {told}")
+    return joined
+
+
+def _named(claims: Sequence[Claim]) -> str:
+    more = f" and {len(claims) - 3} more" if len(claims) > 3 else ""
+    return ", ".join(claim.id or repr(claim.text) for claim in claims[:3]) + more
 
 
 def locate(chunks: Sequence[str], chunk: int, start: int, end: int, *, group: int | None = None) -> Evidence:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from ragcov.attribution import Verdict
+from ragcov.attribution import Verdict, join_verdicts
 from ragcov.claims import Claim
 from ragcov.errors import UsageError
 from ragcov.judges.base import AskingJudge, Judge, SchemaT
@@ -44,7 +44,7 @@ class SharedJudge:
         new = {claim.text: claim for claim in claims if claim.text not in known}
         if new:
             verdicts = await self._judge.attribute(list(new.values()), chunks)
-            known.update(zip(new, verdicts, strict=True))
+            known.update(zip(new, join_verdicts(list(new.values()), verdicts), strict=True))
         return [msgspec.structs.replace(known[claim.text], claim=claim) for claim in claims]
 
     async def ask(self, instructions: str, prompt: str, schema: type[SchemaT]) -> SchemaT:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ragcov.attribution import Verdict
+from ragcov.attribution import Verdict, join_verdicts
 from ragcov.claims import Claim
 from ragcov.language import Language, detect_language
 from ragcov.messages import input_text, output_text
@@ -101,8 +101,14 @@ async def extract_claims(step: StepInput, direction: Direction) -> list[Claim]:
 
 
 async def attribute_claims(step: StepInput, claims: Sequence[Claim]) -> list[Verdict]:
-    """One verdict for each claim against all chunks of the run."""
-    return await step.need_judge().attribute(claims, step.run.context or []) if claims else []
+    """One verdict for each claim against all chunks of the run.
+
+    Raises:
+        UnreadableReplyError: When the judge gave fewer verdicts, more, or some for other claims.
+    """
+    if not claims:
+        return []
+    return join_verdicts(claims, await step.need_judge().attribute(claims, step.run.context or []))
 
 
 def tally_verdicts(verdicts: Sequence[Verdict]) -> Tally:
