@@ -7,6 +7,7 @@ import importlib
 import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import NoReturn, TypeAlias
 
@@ -21,7 +22,7 @@ exit codes:
   0  all well
   1  under the threshold
   2  bad usage or bad input; nothing was judged
-  3  rows failed, or no row could be judged
+  3  rows failed, or no row could be judged; also a fault of ragcov itself
 """
 
 _RUN_HELP = 'a results file (--out), the id of a kept run, or "latest"'
@@ -158,6 +159,7 @@ def _add_curve(commands: _Commands) -> None:
     curve.add_argument("run", metavar="RUN", help=_RUN_HELP)
     curve.add_argument("--scorer", metavar="NAME", help="whose verdicts to read (default: context-recall)")
     curve.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    _add_store(curve)
 
 
 def _add_compare(commands: _Commands) -> None:
@@ -174,6 +176,7 @@ def _add_compare(commands: _Commands) -> None:
     compare.add_argument(
         "--fail-if-worse", action="store_true", help="exit with 1 when a run is worse than the first, beyond chance"
     )
+    _add_store(compare)
 
 
 def _add_diagnose(commands: _Commands) -> None:
@@ -203,6 +206,7 @@ def _add_diagnose(commands: _Commands) -> None:
     )
     diagnose.add_argument("--concurrency", type=int, default=8, metavar="N", help="claims at a time (default 8)")
     diagnose.add_argument("--out", metavar="FILE", help="write the findings as JSONL")
+    _add_store(diagnose)
 
 
 def _add_agree(commands: _Commands) -> None:
@@ -214,6 +218,7 @@ def _add_agree(commands: _Commands) -> None:
     )
     agree.add_argument("run", metavar="RUN", help="a run that scored context-recall")
     agree.add_argument("labels", metavar="LABELS", help="CSV or JSONL with id, claim_id or claim, and label")
+    _add_store(agree)
 
 
 def _add_label(commands: _Commands) -> None:
@@ -231,6 +236,7 @@ def _add_label(commands: _Commands) -> None:
         help="a run of another judge: ask first where they differ (default: the offline judge)",
     )
     label.add_argument("--limit", type=int, metavar="N", help="stop after so many answers")
+    _add_store(label)
 
 
 def _add_baseline(commands: _Commands) -> None:
@@ -252,13 +258,15 @@ def _add_baseline(commands: _Commands) -> None:
     )
     baseline.add_argument("--keep-all", action="store_true", help="save: no supported claim may be lost")
     baseline.add_argument("--json", action="store_true", help="check: print the comparison as JSON")
+    _add_store(baseline)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line.
 
     Returns:
-        The exit code: 0 all well, 1 under the threshold, 2 bad usage or bad input, 3 rows failed, 130 interrupted.
+        The exit code: 0 all well, 1 under the threshold, 2 bad usage or bad input, 3 rows failed or a fault of
+        ragcov itself, 130 interrupted.
     """
     # Whatever the locale, text goes out as UTF-8, and what can't be encoded must not end a run.
     for stream in (sys.stdout, sys.stderr):
@@ -281,6 +289,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output went away, as `| head` does: leave quietly, and keep Python from complaining.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_OK
+    except Exception:  # noqa: BLE001 - Python's own exit code would be 1, which says "under the threshold"
+        traceback.print_exc()
+        print("ragcov: this is a fault of ragcov; please report it with the lines above", file=sys.stderr)
+        return EXIT_FAILED
 
 
 def _stop(code: int, error: RagcovError) -> int:

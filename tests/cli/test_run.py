@@ -209,3 +209,20 @@ def test_help_and_version(tmp_path: Path) -> None:
     assert "--fail-under" in ragcov("run", "--help", cwd=tmp_path).stdout
     assert ragcov("--version", cwd=tmp_path).stdout.startswith("ragcov 0.")
     assert ragcov(cwd=tmp_path).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("retrieve = 1 / 0", "ZeroDivisionError: division by zero"),
+        ("import sys\nsys.exit('no index here')", "SystemExit: no index here"),
+        ("def retrieve(:", "SyntaxError"),
+    ],
+)
+def test_a_target_that_raises_on_import_is_bad_usage(tmp_path: Path, source: str, said: str) -> None:
+    (tmp_path / "mine.py").write_text(source, encoding="utf-8")
+    done = ragcov("run", write(tmp_path, ROWS), "--target", "mine:retrieve", cwd=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert f"--target mine:retrieve: importing mine raised {said}" in done.stderr
+    assert "mine.py, line " in done.stderr

@@ -182,3 +182,38 @@ def test_no_key_is_kept_or_printed(folder: Path) -> None:
     assert key not in printed
     for path in files:
         assert key.encode() not in path.read_bytes(), path
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("curve", "latest"),
+        ("compare", "latest", "latest"),
+        ("diagnose", "latest", "--corpus", "corpus.jsonl"),
+        ("agree", "latest", "labels.csv"),
+        ("label", "latest", "--limit", "1", "--out", "mine.csv", "--against", "latest"),
+        ("baseline", "save", "latest"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_a_run_finds_it_in_another_store(
+    folder: Path, command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "corpus.jsonl").write_text('{"id": "1", "text": "Harn has a castle."}\n', encoding="utf-8")
+    (folder / "labels.csv").write_text("id,claim_id,label\na,c1,yes\n", encoding="utf-8")
+    monkeypatch.setattr("builtins.input", lambda _: "y")
+    assert ragcov("run", "data.jsonl", "--store", "elsewhere", cwd=folder).returncode == 0
+    assert ragcov(*command, cwd=folder).returncode == 2
+    done = ragcov(*command, "--store", "elsewhere", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_fault_of_ragcov_is_no_missed_threshold(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_: object) -> int:
+        raise ZeroDivisionError("a slip")
+
+    monkeypatch.setattr("ragcov.commands.runs.run", broken)
+    done = ragcov("runs", cwd=folder)
+    assert done.returncode == 3
+    assert "Traceback" in done.stderr and "ZeroDivisionError: a slip" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("ragcov: this is a fault of ragcov")

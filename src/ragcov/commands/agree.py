@@ -15,6 +15,6 @@ __all__ = ["run"]
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     labels = read_labels(options.labels)
-    for line in agreement_lines(agree(open_run(options.run), labels)):
+    for line in agreement_lines(agree(open_run(options.run, store=options.store), labels)):
         print(line)
     return EXIT_OK

@@ -14,7 +14,7 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    stored = open_run(options.run)
+    stored = open_run(options.run, store=options.store)
     return _save(stored, options) if options.action == "save" else _check(stored, options)
 
 

@@ -19,7 +19,7 @@ def run(options: argparse.Namespace) -> int:
     labels = string.ascii_uppercase
     if not 2 <= len(options.runs) <= len(labels):
         raise UsageError(f"compare takes from 2 to {len(labels)} runs, got {len(options.runs)}")
-    opened = [open_run(ref) for ref in options.runs]
+    opened = [open_run(ref, store=options.store) for ref in options.runs]
     runs = [load_run(label, found.name, found.info, found) for label, found in zip(labels, opened, strict=False)]
     comparisons = compare_runs(runs, options.scorer or ())
     for line in run_lines(runs):

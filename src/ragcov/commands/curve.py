@@ -13,7 +13,7 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    stored = open_run(options.run)
+    stored = open_run(options.run, store=options.store)
     curve = curve_of(stored, scorer_of_curve(stored.info, options.scorer))
     if options.json:
         import msgspec

@@ -25,8 +25,8 @@ __all__ = ["run"]
 
 def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
-    opened = open_run(options.run)
-    judge = _judge(options.judge, opened.info)
+    opened = open_run(options.run, store=options.store)
+    judge = _judge(options, opened.info)
     corpus = read_corpus(options.corpus)
     index = Bm25Index(corpus, index_directory())
     cached = " (index from the cache)" if index.loaded else ""
@@ -61,15 +61,15 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_FAILED if undecided else EXIT_OK
 
 
-def _judge(chosen: str | None, info: RunInfo) -> Judge:
+def _judge(options: argparse.Namespace, info: RunInfo) -> Judge:
     """The judge asked for, else the run's own."""
-    if chosen:
-        return load_judge(chosen)
+    if options.judge:
+        return load_judge(options.judge, cache=options.store)
     if len(info.judges) != 1:
         raise UsageError(f"the run names {len(info.judges)} judges: say with --judge which to ask")
     name = info.judges[0]
     try:
-        return load_judge("offline" if name.startswith("offline") else name)
+        return load_judge("offline" if name.startswith("offline") else name, cache=options.store)
     except ModelConfigError as error:
         raise ModelConfigError(f"the run's judge {name} can't be asked ({error}); choose one with --judge") from error
 

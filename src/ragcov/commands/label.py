@@ -27,9 +27,9 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"--limit must be 1 or more, got {options.limit}")
-    items = list(open_run(options.run))
+    items = list(open_run(options.run, store=options.store))
     if options.against:
-        opinions = opinions_of(open_run(options.against))
+        opinions = opinions_of(open_run(options.against, store=options.store))
     else:
         opinions = run_sync(second_opinions(items, load_judge("offline")))
     questions = plan_questions(items, opinions)
@@ -42,7 +42,8 @@ def run(options: argparse.Namespace) -> int:
     done = _ask(path, labels, by_key, options.limit)
     answered = sum(label.label is not None for label in labels)
     print(f"{done} answered now, {answered} of {len(labels)} in all; kept in {printable(str(path))}")
-    print(f"see: ragcov agree {printable(options.run)} {printable(str(path))}")
+    store = f" --store {printable(str(options.store))}" if options.store else ""
+    print(f"see: ragcov agree {printable(options.run)} {printable(str(path))}{store}")
     return EXIT_OK
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import ExitStack, nullcontext, redirect_stdout
 from pathlib import Path
@@ -15,7 +16,7 @@ import msgspec
 from ragcov.commands import EXIT_BELOW, EXIT_FAILED, EXIT_OK
 from ragcov.commands.keeping import keep_run, say_how_to_resume
 from ragcov.commands.printing import judge_line, open_writers
-from ragcov.errors import DataError, FatalProviderError, StoreError, UsageError
+from ragcov.errors import DataError, FatalProviderError, StoreError, UsageError, described
 from ragcov.evals import run_evals_sync, run_info
 from ragcov.judges import load_judge
 from ragcov.reports.progress import Progress
@@ -146,6 +147,11 @@ def _load_target(name: str) -> Any:
         value: Any = importlib.import_module(module_name)
     except ImportError as error:
         raise UsageError(f"--target {name}: can't import {module_name}: {error}") from error
+    except (Exception, SystemExit) as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        # A syntax error has its own place, and no frame in the file.
+        where = "" if place.filename.startswith("<") else f" ({place.filename}, line {place.lineno})"
+        raise UsageError(f"--target {name}: importing {module_name} raised {described(error)}{where}") from error
     for part in attribute.split("."):
         if not hasattr(value, part):
             raise UsageError(f"--target {name}: {module_name} has no {attribute}")
