@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import concurrent.futures
+import contextlib
 import contextvars
 import inspect
 import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["call", "run_sync"]
+__all__ = ["call", "is_fault", "run_sync"]
 
 T = TypeVar("T")
 
@@ -27,8 +28,16 @@ def _background_loop() -> asyncio.AbstractEventLoop:
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_loop.run_forever, name="ragcov-sync", daemon=True).start()
+            threading.Thread(target=_serve, args=(_loop,), name="ragcov-sync", daemon=True).start()
         return _loop
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    while True:
+        # What a task raises is kept for whoever waits for the task, but asyncio lets these two out of the loop as
+        # well. The loop goes on, or every later call would wait for ever.
+        with contextlib.suppress(KeyboardInterrupt, SystemExit):
+            loop.run_forever()
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -56,6 +65,17 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
         raise
 
 
+def is_fault(error: BaseException) -> bool:
+    """Whether what a user's function raised is a fault of its own, as `sys.exit` there is, and no order to stop.
+
+    Orders to stop are Ctrl-C, and the cancelling of the current task from outside, also by a timeout.
+    """
+    if isinstance(error, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and not task.cancelling()
+    return not isinstance(error, KeyboardInterrupt | GeneratorExit)
+
+
 async def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """Calls a function of the user's: awaits an async one, runs a sync one in a thread of its own.
 
@@ -74,6 +94,11 @@ async def call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
             return
         try:
             future.set_result(context.run(function, *args, **kwargs))
+        except StopIteration as error:
+            # asyncio's futures refuse it, and would wait for ever.
+            problem = RuntimeError(f"StopIteration: {error}")
+            problem.__cause__ = error
+            future.set_exception(problem)
         except BaseException as error:  # noqa: BLE001 - it is raised again where it is awaited
             future.set_exception(error)
 

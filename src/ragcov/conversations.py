@@ -9,7 +9,8 @@ import msgspec
 
 from ragcov.errors import DataError, RowTimeoutError, TargetError, UsageError
 from ragcov.gates import Check, read_checks, verdict_of
-from ragcov.results import TurnResult, plain
+from ragcov.plain import plain
+from ragcov.results import TurnResult
 from ragcov.samples import Sample, Turn
 from ragcov.scorers.base import Run, Scorer
 from ragcov.scoring import Scoring, failure_of

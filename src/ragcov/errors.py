@@ -38,6 +38,8 @@ __all__ = [
     "TargetError",
     "UnreadableReplyError",
     "UsageError",
+    "described",
+    "message_of",
 ]
 
 
@@ -167,3 +169,17 @@ class RunInterrupted(KeyboardInterrupt):
     def __init__(self, message: str, result: Any) -> None:
         super().__init__(message)
         self.result = result
+
+
+def message_of(error: BaseException) -> str:
+    """What an exception says; its type's name when it says nothing, or can't."""
+    try:
+        return str(error) or type(error).__name__
+    except Exception:  # noqa: BLE001 - a fault in reporting must not hide the fault that is reported
+        return type(error).__name__
+
+
+def described(error: BaseException) -> str:
+    """An exception's type and what it says."""
+    kind, message = type(error).__name__, message_of(error)
+    return kind if message == kind else f"{kind}: {message}"

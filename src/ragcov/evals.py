@@ -6,12 +6,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 from ragcov import __version__
 from ragcov.concurrency import run_sync
 from ragcov.database import Location
-from ragcov.errors import DataError, FatalProviderError, RunInterrupted, UsageError
+from ragcov.errors import DataError, FatalProviderError, RunInterrupted, UsageError, described
 from ragcov.gates import Check, TurnVerdicts, check_totals, read_checks
 from ragcov.judges.base import ConfiguredJudge
 from ragcov.results import EvalsResult, ItemResult, RunInfo, Totals
@@ -52,8 +52,9 @@ async def run_evals(
     come in the order of the data.
 
     Args:
-        data: A file (JSONL, JSON, CSV, Parquet), or dicts, or samples. A file is checked to its end before the
-            first row is judged. A dict that can't be read becomes a failed row.
+        data: A file (JSONL, JSON, CSV, Parquet), or dicts, or samples, or a table of pandas, Polars or PyArrow. A
+            file is checked to its end before the first row is judged. A dict that can't be read becomes a failed row,
+            and so does what a generator raises, as the last one.
         scorers: Scorers, or `{"scorer": ..., "threshold": ...}`. A threshold is a number (the mean must reach it)
             or `{"min": ..., "max": ...}`.
         target: The system under test; None scores the outputs and contexts that the data brings. A function of
@@ -63,7 +64,7 @@ async def run_evals(
             conversation, for which a function may take `history` or `conversation_id`.
         gates: Scorers that must be perfect (a mean of their full scale, on all rows), or reach their threshold.
         concurrency: How many rows at a time, 1 or more.
-        timeout: Seconds that one row may take, target included; None for no limit.
+        timeout: Seconds that one row may take, target included, and then again its callback; None for no limit.
         on_item_complete: Called when a row ends, in the order of ending, with `item` (the sample),
             `target_result` and `scorer_results` (by scorer id); sync or async. What it raises is kept as a warning
             of the result.
@@ -160,7 +161,7 @@ def _samples(data: Data) -> Iterator[Sample | DataError]:
         yield from read_samples(data)
         return
     seen: set[str] = set()
-    for index, record in enumerate(data):
+    for index, record in enumerate(_to_its_end(data)):
         sample = record if isinstance(record, Sample | DataError) else _read(record, index)
         if isinstance(sample, Sample):
             if sample.id in seen:
@@ -168,6 +169,40 @@ def _samples(data: Data) -> Iterator[Sample | DataError]:
             else:
                 seen.add(sample.id)
         yield sample
+
+
+def _to_its_end(data: Iterable[Any]) -> Iterator[Any]:
+    """The records; where the data itself fails, an error in place of the rest, so that finished rows are not lost."""
+    read = 0
+    try:
+        for record in data:
+            read += 1
+            yield record
+    except DataError as error:
+        yield error
+    except Exception as error:  # noqa: BLE001 - whatever the user's generator raises is told as a failed row
+        yield DataError(f"the data can't be read on from here: {described(error)}", line=read + 1)
+
+
+def _records(data: Any) -> Data:
+    """The data as something to go through: tables of pandas, Polars and PyArrow by their rows.
+
+    Raises:
+        UsageError: When it is no list of records.
+    """
+    if isinstance(data, str | Path):
+        return data
+    for rows in ("to_dicts", "to_pylist"):
+        if callable(method := getattr(data, rows, None)):
+            return cast("Data", method())
+    if callable(method := getattr(data, "to_dict", None)) and hasattr(data, "columns"):
+        return cast("Data", method("records"))
+    if isinstance(data, Mapping):
+        raise UsageError("data is one dict; give a list of records, one dict for each sample")
+    if isinstance(data, bytes | bytearray) or not isinstance(data, Iterable):
+        why = "; read an async source into a list first" if hasattr(data, "__aiter__") else ""
+        raise UsageError(f"data must be a file name or a list of records, got {type(data).__name__}{why}")
+    return cast("Data", data)
 
 
 def _read(record: Mapping[str, Any], index: int) -> Sample | DataError:
@@ -206,14 +241,18 @@ class _Session:
     ) -> None:
         if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise UsageError(f"concurrency must be a whole number of 1 or more, got {concurrency!r}")
-        if timeout is not None and not timeout > 0:
+        if timeout is not None and (
+            isinstance(timeout, bool) or not isinstance(timeout, int | float) or not timeout > 0  # pyright: ignore[reportUnnecessaryIsInstance]
+        ):
             raise UsageError(f"timeout must be above 0 seconds, or None, got {timeout!r}")
         if not checks and not _turns_among(data):
             raise UsageError("give at least one scorer")
+        if on_item_complete is not None and not callable(on_item_complete):  # pyright: ignore[reportUnnecessaryComparison]
+            raise UsageError(f"on_item_complete must be a function, got {type(on_item_complete).__name__}")
         ids = [check.scorer.id for check in checks]
         if twice := sorted({scorer_id for scorer_id in ids if ids.count(scorer_id) > 1}):
             raise UsageError(f"duplicate scorer name: {', '.join(twice)}. Give one of them another id=...")
-        self._data = data
+        self._data = data = _records(data)
         self._dataset = str(data) if isinstance(data, str | Path) else None
         self._checks = checks
         self._concurrency = concurrency

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -71,6 +71,9 @@ def read_checks(entries: Sequence[Scorer | Mapping[str, Any]], *, gate: bool) ->
     Raises:
         UsageError: For an entry that is neither a scorer nor `{"scorer": ..., "threshold": ...}`.
     """
+    if isinstance(entries, str | Mapping | Scorer) or not isinstance(entries, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        kind = "gates" if gate else "scorers"
+        raise UsageError(f"{kind} must be a list, got {type(entries).__name__}")
     return [_read_check(entry, gate=gate) for entry in entries]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -38,16 +38,32 @@ State = Literal["scored", "not_scorable", "failed"]
 RunVerdict = Literal["passed", "scored", "failed"]
 
 
+# Squares of scores and their sums must still be finite.
+LARGEST = 1e100
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a number; True and False are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def check_scale(scale: float) -> float:
     """Returns the scale; raises `UsageError` unless it is a finite number above 0."""
-    number: object = scale
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number) or number <= 0:
+    if not is_number(scale) or not 0 < scale < math.inf:
         raise UsageError(f"scale must be a finite number above 0, got {scale!r}")
+    if scale > LARGEST:
+        raise UsageError(f"scale must be {LARGEST:g} at most")
     return scale
+
+
+# From here on floats have no decimals.
+_WHOLE = 2.0**52
 
 
 def round_score(score: float) -> float:
     """Rounds to two decimals, halves away from zero in decimal notation (0.125 -> 0.13)."""
+    if abs(score) >= _WHOLE:
+        return score
     return math.floor(abs(score) * 100 + 0.5 + 1e-9) / 100 * (1 if score >= 0 else -1)
 
 
@@ -394,7 +410,7 @@ class Totals:
             scale = self._scales.get(scorer_id, 1)
             states = self._states[scorer_id]
             scorers[scorer_id] = ScorerSummary(
-                mean=mean_of(scores, low=0, high=scale),
+                mean=mean_of(scores, low=0, high=scale) if _within(scores, scale) else mean_of(scores),
                 scale=scale,
                 tally=self._tallies.get(scorer_id),
                 judge=self._judges.get(scorer_id),
@@ -405,26 +421,14 @@ class Totals:
         return Summary(total_items=self._items, failed_items=self._failed, scorers=scorers, usage=self._usage)
 
 
+def _within(scores: Sequence[float], scale: float) -> bool:
+    """False when a custom scorer's score lies outside 0 to its scale, which then is no bound."""
+    return all(0 <= score <= scale for score in scores)
+
+
 def summarize(items: Iterable[ItemResult], scorer_ids: Iterable[str]) -> Summary:
     """The summary of some item results."""
     totals = Totals(scorer_ids)
     for item in items:
         totals.add(item)
     return totals.summary()
-
-
-def plain(value: Any) -> Any:
-    """A copy made of dicts, lists, strings, numbers, booleans and None, as JSON would hold it.
-
-    What JSON has no form for (a class of the user's own) becomes its `str()`; pydantic models their fields.
-    """
-    return msgspec.to_builtins(value, str_keys=True, enc_hook=_plain_unknown)
-
-
-def _plain_unknown(value: Any) -> Any:
-    dump = getattr(value, "model_dump", None)
-    if callable(dump):
-        return dump(mode="json")
-    if isinstance(value, Mapping):
-        return dict(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-    return str(value)

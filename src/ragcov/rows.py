@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from ragcov.concurrency import call
+from ragcov.concurrency import call, is_fault
 from ragcov.conversations import Conversation
-from ragcov.errors import DataError, RowTimeoutError, TargetError
+from ragcov.errors import DataError, RowTimeoutError, TargetError, described
 from ragcov.results import Failure, ItemResult
 from ragcov.samples import Sample
 from ragcov.scorers.base import Run, Scorer
@@ -132,16 +132,24 @@ class RowScorer:
     async def _report(self, item: ItemResult, returned: Any) -> None:
         if self._on_item_complete is None:
             return
+        sample_id = item.sample.id
+        limit = asyncio.timeout(self._timeout)
         try:
-            await call(
-                self._on_item_complete,
-                item=item.sample,
-                target_result=returned,
-                scorer_results=item.scorer_results,
-            )
-        except Exception as error:  # noqa: BLE001 - reported in the result; it must cost no finished row
-            problem = f"on_item_complete raised {type(error).__name__}: {error} (sample {item.sample.id})"
-            self.warnings.append(problem)
+            async with limit:
+                await call(
+                    self._on_item_complete,
+                    item=item.sample,
+                    target_result=returned,
+                    scorer_results=item.scorer_results,
+                )
+        except BaseException as error:
+            if limit.expired():
+                problem = f"on_item_complete took longer than {self._timeout:g} s and was given up (sample {sample_id})"
+                self.warnings.append(problem)
+                return
+            if not is_fault(error):
+                raise
+            self.warnings.append(f"on_item_complete raised {described(error)} (sample {sample_id})")
 
 
 def _run_of(sample: Sample) -> Run:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ragcov.errors import RowTimeoutError, ScorerRunError
+from ragcov.errors import RowTimeoutError, ScorerRunError, message_of
 from ragcov.judges import Judge, Ledger
 from ragcov.judges.sharing import SharedJudge
 from ragcov.results import Failure, ScorerResult
@@ -53,7 +53,7 @@ class Scoring:
 
 def failure_of(error: BaseException, step: str | None) -> Failure:
     """The failure that an exception is."""
-    return Failure(type(error).__name__, str(error) or type(error).__name__, step)
+    return Failure(type(error).__name__, message_of(error), step)
 
 
 def _failed(

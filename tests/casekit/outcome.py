@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ragcov.errors import RagcovError, ScorerRunError
-from ragcov.results import EvalsResult, ScorerResult, plain
+from ragcov.plain import plain
+from ragcov.results import EvalsResult, ScorerResult
 from ragcov.samples import Sample
 from ragcov.scorers.base import claims_among
 

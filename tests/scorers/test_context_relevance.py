@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from ragcov import FROM_SAMPLE, Scorer, create_context_relevance_scorer, run_evals
 from ragcov.errors import RagcovError, ScorerRunError, UnreadableReplyError, UsageError
-from ragcov.results import plain, round_score
+from ragcov.plain import plain
+from ragcov.results import round_score
 from ragcov.scorers.context_relevance import Penalties, relevance
 from ragcov.scorers.levels import Level, level_for
 from ragcov.scorers.registry import make_scorer

@@ -16,7 +16,7 @@ from inspect_ai.solver import TaskState
 import ragcov.scorers.base
 from ragcov.errors import ScorerRunError
 from ragcov.integrations.pairs import pair
-from ragcov.results import plain
+from ragcov.plain import plain
 
 __all__ = ["ragcov_scorer"]
 

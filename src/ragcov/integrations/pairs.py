@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ragcov.results import plain
+from ragcov.plain import plain
 from ragcov.samples import Sample, clean, sample_from
 from ragcov.scorers.base import Run
 from ragcov.targets import read_reply

@@ -21,7 +21,8 @@ from ragcov.concurrency import call
 from ragcov.errors import FatalProviderError, TargetError, UsageError
 from ragcov.live.runs import LiveResult, LiveRun, LiveStats, current_run_id, response_id, sampled, trace_context
 from ragcov.live.worker import Worker
-from ragcov.results import ItemResult, RunInfo, ScorerResult, plain
+from ragcov.plain import plain
+from ragcov.results import ItemResult, RunInfo, ScorerResult
 from ragcov.rows import RowScorer
 from ragcov.samples import Sample, clean
 from ragcov.scorers.base import Scorer

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from ragcov.errors import StoreError
-from ragcov.results import ItemResult, RunInfo, ScorerResult, plain
+from ragcov.plain import plain
+from ragcov.results import ItemResult, RunInfo, ScorerResult
 from ragcov.samples import clean, clean_text
 
 __all__ = ["ResultsCsvWriter", "ResultsWriter", "read_results", "to_json", "write_csv", "write_results"]
@@ -102,7 +103,7 @@ def to_json(value: Any) -> bytes:
     """A value as JSON on one line: what JSON has no form for as `plain` puts it, text without lone surrogates."""
     try:
         return msgspec.json.encode(value)
-    except (TypeError, UnicodeEncodeError):
+    except (TypeError, ValueError, RecursionError):
         return msgspec.json.encode(clean(plain(value)))
 
 

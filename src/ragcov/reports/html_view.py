@@ -10,8 +10,9 @@ import msgspec
 
 from ragcov.attribution import Evidence, Verdict
 from ragcov.messages import input_text, output_text
+from ragcov.plain import plain
 from ragcov.reports.excerpts import Excerpt, Kind, Mark, excerpt
-from ragcov.results import Failure, ItemResult, ScorerResult, Tally, plain
+from ragcov.results import Failure, ItemResult, ScorerResult, Tally
 from ragcov.samples import Sample
 
 __all__ = ["ChunkView", "ClaimView", "Limits", "ResultView", "SampleView", "view_sample"]

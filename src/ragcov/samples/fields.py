@@ -193,7 +193,20 @@ def sample_from(
         said = _said_by_user(turns)
         if values.setdefault("input", said) != said:
             raise DataError("a conversation says its input in its turns; leave input out", file=file, line=line)
-    return Sample(**values, extra=clean(_extra(entries)), turns=turns)
+    try:
+        extra = clean(_extra(entries))
+    except RecursionError:
+        column = next(entry.column for entry in entries if entry.field is None and _too_deep(entry.value))
+        raise DataError("nested too deeply to be read", file=file, line=line, field=column) from None
+    return Sample(**values, extra=extra, turns=turns)
+
+
+def _too_deep(value: Any) -> bool:
+    try:
+        clean(value)
+    except RecursionError:
+        return True
+    return False
 
 
 def _take_turns(entries: list[_Entry], cells: bool, file: str | None, line: int | None) -> tuple[Turn, ...]:

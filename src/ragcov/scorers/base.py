@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
@@ -11,11 +10,11 @@ import msgspec
 
 from ragcov.attribution import Verdict
 from ragcov.claims import Claim
-from ragcov.concurrency import run_sync
-from ragcov.errors import FatalProviderError, ScorerRunError, UsageError
+from ragcov.concurrency import is_fault, run_sync
+from ragcov.errors import FatalProviderError, ScorerRunError, UsageError, message_of
 from ragcov.judges import Judge, JudgeConfig, Ledger, keep_ledger, load_judge
 from ragcov.judges.base import AskingJudge
-from ragcov.results import ScorerResult, Tally, check_scale, round_score
+from ragcov.results import LARGEST, ScorerResult, Tally, check_scale, round_score
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -263,8 +262,10 @@ class Scorer:
                     completed["score"] = self._score_of(value)
         except (NotScorable, FatalProviderError):
             raise
-        except Exception as error:
-            problem = str(error) or type(error).__name__
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            problem = message_of(error)
             raise ScorerRunError(self.id, step_name, problem, completed, run.id) from error
 
     async def _run_step(self, name: str, step: Step, step_input: StepInput) -> Any:
@@ -278,8 +279,8 @@ class Scorer:
     def _score_of(self, value: Any) -> float:
         if isinstance(value, Tally):
             return value.score(self.scale)
-        if not isinstance(value, int | float) or not math.isfinite(value):
-            raise UsageError(f"generate_score must return a finite number or a Tally, got {value!r}")
+        if not isinstance(value, int | float) or not -LARGEST <= value <= LARGEST:
+            raise UsageError(f"generate_score must return a finite number or a Tally, got {_short(value)}")
         return round_score(float(value))
 
     def _result(
@@ -310,6 +311,11 @@ class Scorer:
             judge=None if judge is None else judge.id,
             step_results={name: value for name, value in kept.items() if value is not None},
         )
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."
 
 
 def _reason_of(value: Any) -> str:

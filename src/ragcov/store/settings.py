@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ragcov.results import RunInfo, plain
+from ragcov.plain import plain
+from ragcov.results import RunInfo
 
 __all__ = ["differences"]
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from ragcov.errors import TargetError
+from ragcov.concurrency import is_fault
+from ragcov.errors import TargetError, described
 from ragcov.samples import Sample, clean_text
 from ragcov.targets.reading import Reply, read_reply
 
@@ -58,8 +59,10 @@ class Target(ABC):
             returned = await self.ask(input, thread)
         except TargetError:
             raise
-        except Exception as error:
-            raise TargetError(f"the target raised {type(error).__name__}: {error}") from error
+        except BaseException as error:
+            if not is_fault(error):
+                raise
+            raise TargetError(f"the target raised {described(error)}") from error
         reply = read_reply(returned)
         if reply.context is None and thread.retrieved:
             reply = msgspec.structs.replace(reply, context=[clean_text(chunk) for chunk in thread.retrieved])

@@ -22,7 +22,7 @@ from ragcov.messages import (
 from ragcov.messages.events import Said, events
 from ragcov.messages.shapes import bare_message, role_of
 from ragcov.messages.texts import get, get_str
-from ragcov.results import plain
+from ragcov.plain import plain
 from ragcov.samples import clean, clean_text, sample_from
 
 __all__ = ["Reply", "read_reply"]
