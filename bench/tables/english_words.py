@@ -147,7 +147,8 @@ def main():
                 continue
             cosine = similar(word, other)
             score = {"s": 0.45 + 0.5 * cosine, "d": 0.9, "h": 0.2 + 0.75 * cosine, "a": 1.0}[kind]
-            if (kind == "s" and cosine < 0.35) or (kind == "h" and cosine < 0.45) or (kind == "d" and cosine < 0.3):
+            # Below 0.65 a word is related at best ("leave" and "go out"), which bears nothing out.
+            if score < 0.65 or (kind == "d" and cosine < 0.3):
                 continue
             entry = ("!" if kind == "a" else "", min(9, round(10 * score)))
             old = kept[stem(word)].get(stem(other))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 
 from ragcov.judges.offline.numbers import satisfies
-from ragcov.judges.offline.passages import Passage, read_passage
-from ragcov.judges.offline.words import related
+from ragcov.judges.offline.passages import Passage, is_hedged, quantifiers, read_passage
+from ragcov.judges.offline.words import related, terms
 
 __all__ = ["ClaimWords", "Match", "covered", "match_passage", "read_claim", "union"]
 
@@ -29,10 +30,13 @@ class ClaimWords:
         accepts: By form: positions in the claim that it bears out, and how well (0 to 1).
         opposites: By form: the position in the claim that it contradicts.
         prefixes: By the first letters of long words: their positions.
+        terms: Chinese and Japanese words of the claim: positions from and to, what bears them out, what opposes.
+        quantifiers: The kinds of words in it that make it stronger.
+        hedged: Whether it says "may", "some" or the like.
         characters: Whether the claim is written in Chinese or Japanese characters mostly.
     """
 
-    __slots__ = ("accepts", "characters", "opposites", "passage", "prefixes", "total")
+    __slots__ = ("accepts", "characters", "hedged", "opposites", "passage", "prefixes", "quantifiers", "terms", "total")
 
     def __init__(self, text: str) -> None:
         self.passage = read_passage(text, 0, min(len(text), _LONGEST))
@@ -50,12 +54,32 @@ class ClaimWords:
                     self.accepts.setdefault(other, []).append((i, how))
                 for other in opposite:
                     self.opposites.setdefault(other, i)
+        self.terms = () if self.passage.folded.isascii() else _terms(self.passage)
+        self.quantifiers = quantifiers(self.passage.folded)
+        self.hedged = is_hedged(self.passage.folded)
         for form in self.passage.forms:
             self.opposites.pop(form, None)
         for form in [form for form, positions in self.accepts.items() if len(positions) > _REPEATS]:
             self.accepts[form] = self.accepts[form][:_REPEATS]
         written = sum(kind in "hjk" for kind in self.passage.kinds)
         self.characters = 2 * written > len(self.passage.kinds)
+
+
+Term = tuple[int, int, frozenset[str], frozenset[str]]
+
+
+def _terms(passage: Passage) -> tuple[Term, ...]:
+    known = terms()
+    starts = [span[0] - passage.start for span in passage.spans]
+    return tuple(
+        (
+            bisect_left(starts, match.start()),
+            bisect_left(starts, match.end()),
+            known.same.get(match.group(), frozenset()),
+            known.opposite.get(match.group(), frozenset()),
+        )
+        for match in islice(known.pattern.finditer(passage.folded), 200)
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -71,14 +95,16 @@ class Match:
         passage: The sentence.
         found: By position in the claim: how well the sentence bears it out (0 to 1).
         places: By position in the claim: the position in the sentence.
+        opposed: Position in the claim, and in the sentence, of words with opposite meaning; None without any.
     """
 
-    __slots__ = ("found", "passage", "places")
+    __slots__ = ("found", "opposed", "passage", "places")
 
     def __init__(self, passage: Passage) -> None:
         self.passage = passage
         self.found: dict[int, float] = {}
         self.places: dict[int, int] = {}
+        self.opposed: tuple[int, int] | None = None
 
 
 def match_passage(claim: ClaimWords, passage: Passage) -> Match:
@@ -98,7 +124,33 @@ def match_passage(claim: ClaimWords, passage: Passage) -> Match:
                     places[i] = at
     _numbers(claim, match)
     _characters(claim, match)
+    if claim.terms and passage.folded:
+        _related_terms(claim, match)
     return match
+
+
+def _related_terms(claim: ClaimWords, match: Match) -> None:
+    """A Chinese or Japanese word is found when one that means the same, or is narrower, stands in the sentence."""
+    text = match.passage.folded
+    for first, last, same, opposite in claim.terms:
+        if last <= first or all(match.found.get(i, 0.0) >= 0.8 for i in range(first, last)):
+            continue
+        other = next((word for word in same if word in text), None)
+        if other is None:
+            against = next((word for word in opposite if word in text), None)
+            if against is not None and match.opposed is None:
+                match.opposed = (first, _position(match.passage, text.index(against)))
+            continue
+        at = _position(match.passage, text.index(other))
+        for i in range(first, last):
+            if match.found.get(i, 0.0) < 0.8:
+                match.found[i] = 0.8
+                match.places[i] = at
+
+
+def _position(passage: Passage, offset: int) -> int:
+    starts = [span[0] - passage.start for span in passage.spans]
+    return min(bisect_left(starts, offset), len(starts) - 1)
 
 
 def _numbers(claim: ClaimWords, match: Match) -> None:

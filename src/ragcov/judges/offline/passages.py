@@ -11,7 +11,7 @@ from ragcov.judges.offline.segment import CJK, sentences
 from ragcov.judges.offline.words import STOP, plain_form, stem, weight
 from ragcov.language import fold_han
 
-__all__ = ["Passage", "passages_of", "read_passage"]
+__all__ = ["Passage", "is_hedged", "passages_of", "quantifiers", "read_passage"]
 
 _TOKEN = re.compile(
     r"(?P<url>(?:https?://|www\.)[^\s" + CJK + r"]+)"
@@ -23,7 +23,7 @@ _TOKEN = re.compile(
     r"|(?P<word>[^\W\d_" + CJK + r"]+(?:['’][^\W\d_" + CJK + r"]+)*)"
     r"|(?P<stop>[.,;:!?()。，、；：！？（）…\n—])"
 )
-_LIGHT_HAN = frozenset("的了是在和与及有也就都而着过把被这那其之等于以为个所对中上下将从并则者会能可到地得")
+_LIGHT_HAN = frozenset("不没未无勿的了是在和与及有也就都而着过把被这那其之等于以为个所对中上下将从并则者会能可到地得")
 _NOT_EN = frozenset("not no never none nobody nothing nowhere neither nor cannot without unable hardly".split())
 _NOT_ZH = re.compile(
     r"(?<![特区分级差个辨性])(?:不(?![仅但过断同久少足满论管超到])|没(?!收)|未(?![来满])|无(?![论数锡])|勿|别(?![人的墅])|禁(?!忌)|并非|绝非|是非)"
@@ -31,6 +31,31 @@ _NOT_ZH = re.compile(
 _NOT_JA = re.compile(
     r"(?<![少危切])(?:な(?:い(?!か)|かった|く(?!な[るっ]))|ません|ず(?=[、。にと])|ぬ(?=[、。]))|[不未無]"
 )
+_QUANTIFIER = re.compile(
+    r"(?P<all>\b(?:all|every|everyone|everything|each|always|entire|entirely|whole)\b|都|所有|全部|一切|从来|总是|全体|每个|人人|すべて|全て|全員|みんな|いつも)"
+    r"|(?P<only>\b(?:only|solely|exclusively|sole)\b|只|仅|唯一|だけ|のみ|しか)"
+    r"|(?P<must>\b(?:must|required|mandatory|has to|have to)\b|必须|必定|一定|肯定|必ず|なければならない)"
+    r"|(?P<most>\b(?:most|largest|biggest|highest|longest|oldest|first|best)\b|最|一番)"
+    r"|(?P<will>\b(?:will|plans? to|going to|expected to|scheduled to)\b|将要|将会|即将|打算|予定)",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:may|might|could|possibly|perhaps|probably|some|at least|can)\b"
+    r"|可能|也许|或许|有些|有的|一些|有人|至少|某|かもしれ|一部|いくつか|場合がある",
+    re.IGNORECASE,
+)
+
+
+def quantifiers(folded: str) -> frozenset[str]:
+    """Which kinds of words that make a statement stronger a sentence has: "all", "only", "must", "most", "will"."""
+    return frozenset(match.lastgroup or "" for match in _QUANTIFIER.finditer(folded))
+
+
+def is_hedged(folded: str) -> bool:
+    """Whether a sentence says "may", "some" or the like."""
+    return _HEDGE.search(folded) is not None
+
+
 _NOT_NOT = re.compile(
     r"なければ(?:なら|いけ)(?:ない|ません|なかった)|なくては(?:なら|いけ)(?:ない|ません)|かもしれ(?:ない|ません)|違いない|違いありません"
     r"|だけで(?:は)?なく|のみならず|不得不|不可不|非不"
@@ -50,10 +75,23 @@ class Passage:
         numbers: The number at a position.
         negated: Positions in the scope of a negation.
         negations: How many negations there are.
+        folded: The sentence with its Chinese characters folded.
         topic: How many words from the first on name what the sentence is about; 0 when that is not clear.
     """
 
-    __slots__ = ("end", "forms", "kinds", "negated", "negations", "numbers", "spans", "start", "topic", "weights")
+    __slots__ = (
+        "end",
+        "folded",
+        "forms",
+        "kinds",
+        "negated",
+        "negations",
+        "numbers",
+        "spans",
+        "start",
+        "topic",
+        "weights",
+    )
 
     def __init__(self, start: int, end: int) -> None:
         self.start = start
@@ -66,6 +104,7 @@ class Passage:
         self.negated: set[int] = set()
         self.negations = 0
         self.topic = 0
+        self.folded = ""
 
     def add(self, form: str, kind: str, weight_: float, start: int, end: int) -> None:
         """Adds a word at the end."""
@@ -73,6 +112,19 @@ class Passage:
         self.kinds.append(kind)
         self.weights.append(weight_)
         self.spans.append((start, end))
+
+    def marks(self, end: int | None = None) -> list[str]:
+        """Names, rare words and pairs of Chinese characters among the first `end` words; all without `end`."""
+        kinds, weights, forms = self.kinds[:end], self.weights[:end], self.forms[:end]
+        found = [
+            form
+            for form, weight_, kind in zip(forms, weights, kinds, strict=True)
+            if kind == "n" or (weight_ >= 0.85 and kind in "wk")
+        ]
+        if "h" in kinds:
+            heavy = [kind == "h" and weight_ > 0.1 for kind, weight_ in zip(kinds, weights, strict=True)]
+            found += [a + b for a, b, x, y in zip(forms, forms[1:], heavy, heavy[1:], strict=False) if x and y]
+        return found
 
 
 @lru_cache(maxsize=65536)
@@ -134,6 +186,7 @@ def read_passage(text: str, start: int, end: int) -> Passage:
     passage.topic = _topic(passage, folded)
     if cues:
         _scope_after(passage, cues, breaks, 3)
+    passage.folded = folded
     if not folded.isascii():
         _negations_cjk(passage, folded, breaks)
     return passage

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 from importlib import resources
+from typing import NamedTuple
 
-__all__ = ["STOP", "irregular_past", "plain_form", "related", "stem", "weight"]
+from ragcov.language import fold_han
+
+__all__ = ["STOP", "irregular_past", "plain_form", "related", "stem", "terms", "weight"]
 
 STOP = frozenset(
     """a an the of in on at to for from by with and or but as is are was were be been being am it its this that
@@ -87,6 +91,38 @@ def related(form: str) -> tuple[tuple[tuple[str, float], ...], tuple[str, ...]]:
     entries = _related().get(form, "").split()
     same = tuple((entry[:-1], int(entry[-1]) / 10) for entry in entries if entry[0] != "!")
     return same, tuple(entry[1:-1] for entry in entries if entry[0] == "!")
+
+
+class Terms(NamedTuple):
+    """Chinese and Japanese words, in folded characters.
+
+    Attributes:
+        pattern: Finds any of them; the longest first.
+        same: By word: the words that bear it out.
+        opposite: By word: the words that say the opposite.
+    """
+
+    pattern: re.Pattern[str]
+    same: dict[str, frozenset[str]]
+    opposite: dict[str, frozenset[str]]
+
+
+@lru_cache(maxsize=1)
+def terms() -> Terms:
+    """The Chinese and Japanese words that others bear out or contradict."""
+    table = resources.files("ragcov").joinpath("data", "related_cjk.txt").read_text(encoding="utf-8")
+    same: dict[str, set[str]] = {}
+    opposite: dict[str, set[str]] = {}
+    for line in fold_han(table).splitlines():
+        mark, *words = line.split()
+        for word in words[:1] if mark == "<" else words:
+            (opposite if mark == "!" else same).setdefault(word, set()).update(words)
+    every = sorted({*same, *opposite}, key=lambda word: (-len(word), word))
+    return Terms(
+        re.compile("|".join(map(re.escape, every))),
+        {word: frozenset(others - {word}) for word, others in same.items()},
+        {word: frozenset(others - {word}) for word, others in opposite.items()},
+    )
 
 
 @lru_cache(maxsize=65536)
