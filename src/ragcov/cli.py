@@ -13,6 +13,7 @@ from typing import NoReturn, TypeAlias
 
 from ragcov import __version__
 from ragcov.commands import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
+from ragcov.commands.outputs import check_outputs
 from ragcov.errors import DataError, RagcovError, UsageError
 
 __all__ = ["build_parser", "main"]
@@ -274,6 +275,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     options = build_parser().parse_args(argv)
     try:
+        check_outputs(options)
         command = importlib.import_module(f"ragcov.commands.{options.command}")
         code: int = command.run(options)
         sys.stdout.flush()

@@ -259,9 +259,12 @@ def _environment(info: RunInfo) -> Any:
 
 
 def _replace(path: Path, parts: Iterable[bytes]) -> None:
-    """Writes a file whole or not at all."""
-    beside = path.with_name(path.name + ".part")
+    """Writes a file whole or not at all. A link stays one; a device or pipe is written to and never replaced."""
+    path = path.resolve()
+    whole = not path.exists() or path.is_file()
+    beside = path.with_name(path.name + ".part") if whole else path
     with beside.open("wb") as file:
         for part in parts:
             file.write(part)
-    beside.replace(path)
+    if whole:
+        beside.replace(path)

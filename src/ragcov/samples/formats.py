@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,6 +40,7 @@ _SUFFIXES = {
     ".parquet": "parquet",
 }
 _DECODER = json.JSONDecoder(strict=False)
+_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?', re.IGNORECASE)
 _LARGEST_CELL = 2**31 - 1
 
 
@@ -125,10 +127,16 @@ def _csv_rows(path: Path) -> Iterator[Row]:
     csv.field_size_limit(max(csv.field_size_limit(), _LARGEST_CELL))
     with open_text(path, "") as lines:
         first = next(lines, "")
-        reader = csv.reader(_again(first, lines), delimiter=_delimiter(path, first), strict=True)
+        # Excel's own first line, "sep=;", which names the delimiter and is no row.
+        told = _SEPARATOR.fullmatch(first.rstrip("\r\n"))
+        if told:
+            first = next(lines, "")
+        before = 1 if told else 0
+        delimiter = told[1] if told else _delimiter(path, first)
+        reader = csv.reader(_again(first, lines), delimiter=delimiter, strict=True)
         columns: tuple[str, ...] | None = None
         while True:
-            start = reader.line_num + 1
+            start = before + reader.line_num + 1
             try:
                 cells = next(reader, None)
                 if cells is None:
