@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,13 @@ async def _run_rows(case: dict[str, Any], _: Path) -> set[str]:
     variants = {
         "same_result_if_contexts": lambda value: run_row(case, output=outputs[0], contexts=value),
         "same_result_if_repeated": lambda _: run_row(case, output=outputs[0]),
+        "same_result_on_repeat": lambda _: run_row(case, output=outputs[0]),
+        "same_result_if_contexts_shuffled": lambda _: run_row(
+            case, output=outputs[0], contexts=_shuffled(contexts_of(case))
+        ),
+        "same_result_if_contexts_duplicated": lambda _: run_row(
+            case, output=outputs[0], contexts=contexts_of(case) * 2
+        ),
         "same_result_if_contexts_reversed": lambda _: run_row(
             case, output=outputs[0], contexts=contexts_of(case)[::-1]
         ),
@@ -87,6 +95,10 @@ async def _run_rows(case: dict[str, Any], _: Path) -> set[str]:
     for outcome in outcomes:
         unknown |= check(case["expect"], outcome, further)
     return unknown
+
+
+def _shuffled(contexts: list[str]) -> list[str]:
+    return random.Random(1).sample(contexts, len(contexts))
 
 
 def _assert_same(outcome: Outcome, other: Outcome) -> None:

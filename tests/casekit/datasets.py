@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import io
 import json
@@ -17,6 +18,7 @@ import pytest
 from casekit.expect import Check, UnknownKeyError, check
 from casekit.outcome import Outcome
 from ragcov import FROM_SAMPLE, Scorer, create_context_recall_scorer, create_scorer, run_evals, run_evals_sync
+from ragcov.cli import main
 from ragcov.errors import RagcovError
 from ragcov.evals import run_info
 from ragcov.reports.files import ResultsWriter
@@ -48,8 +50,11 @@ async def run_dataset(case: dict[str, Any], folder: Path) -> set[str]:
 
 async def _outcomes(case: dict[str, Any], folder: Path) -> list[Outcome]:
     setup = case.get("setup") or {}
-    if setup.get("interface") == "cli":
+    interface = setup.get("interface")
+    if interface == "cli":
         return [Outcome()]
+    if interface not in (None, "async", "sync", "sync in a running loop"):
+        raise UnknownKeyError(f"interface: {interface}")
     if "concurrency_values" in setup:
         return [await _run(case, folder, concurrency=value) for value in setup["concurrency_values"]]
     modes = setup.get("run_with") or ["progress off"]
@@ -78,14 +83,23 @@ async def _run(
                 def on_item_complete(*, item: Any, target_result: Any, scorer_results: Any) -> None:
                     on_disk[item.id] = _ids_on_disk(path)
 
-                run = await run_evals(
-                    data=rows,
-                    scorers=scorers,
-                    concurrency=setup.get("concurrency", 4) if concurrency is None else concurrency,
-                    timeout=setup.get("timeout_s", 120),
-                    on_item_complete=on_item_complete,
-                    on_result=on_result,
-                )
+                options: dict[str, Any] = {
+                    "data": rows,
+                    "scorers": scorers,
+                    "concurrency": setup.get("concurrency", 4) if concurrency is None else concurrency,
+                    "timeout": setup.get("timeout_s", 120),
+                    "on_item_complete": on_item_complete,
+                    "on_result": on_result,
+                }
+                interface = setup.get("interface")
+                if interface == "sync":
+                    run = await asyncio.to_thread(run_evals_sync, **options)
+                else:
+                    run = (
+                        run_evals_sync(**options)
+                        if interface == "sync in a running loop"
+                        else await run_evals(**options)
+                    )
     except RagcovError as error:
         return Outcome(error=error)
     extra = {"on_disk": on_disk, "output_file": path.read_text(encoding="utf-8"), "hanging": _hanging(setup)}
@@ -114,11 +128,14 @@ def _judge(rows: list[dict[str, Any]], setup: dict[str, Any]) -> ScriptedJudge:
     texts = {row["id"]: row["ground_truth"] for row in rows}
     faults: dict[str, Any] = {}
     for fault in _faults(setup):
-        if fault.get("hang"):
-            faults[texts[fault["row"]]] = "hang"
-        else:
-            name, _, message = fault["raise"].partition(": ")
-            faults[texts[fault["row"]]] = getattr(builtins, name, RuntimeError)(message)
+        if unknown := fault.keys() - {"row", "raise", "hang", "always"}:
+            raise UnknownKeyError(f"fault: {', '.join(sorted(unknown))}")
+        for row in texts if fault["row"] == "all" else [fault["row"]]:
+            if fault.get("hang"):
+                faults[texts[row]] = "hang"
+            else:
+                name, _, message = fault["raise"].partition(": ")
+                faults[texts[row]] = getattr(builtins, name, RuntimeError)(message)
     delays = {texts[row]: ms / 1000 for row, ms in (setup.get("delays_ms") or {}).items()}
     return ScriptedJudge(faults=faults, delays=delays)
 
@@ -189,7 +206,10 @@ def _summary(outcome: Outcome, value: dict[str, Any], _: dict[str, Any]) -> None
         "mean": summary.mean.value,
     }
     for key in value.keys() & known.keys():
-        assert known[key] == pytest.approx(value[key], abs=value.get("tolerance", 0.005)), key
+        if value[key] is None:
+            assert known[key] is None, key
+        else:
+            assert known[key] == pytest.approx(value[key], abs=value.get("tolerance", 0.005)), key
     if unknown := value.keys() - known.keys() - {"tolerance"}:
         raise UnknownKeyError(", ".join(sorted(unknown)))
 
@@ -237,9 +257,17 @@ CHECKS: dict[str, Check] = {
 
 
 def _cli_checks(case: dict[str, Any], folder: Path) -> dict[str, Check]:
+    setup: dict[str, Any] = case.get("setup") or {}
+
     def exit_code(*arguments: str) -> int:
         path = folder / "dataset.jsonl"
         path.write_text("".join(json.dumps(row) + "\n" for row in case["dataset"]), encoding="utf-8")
+        if _faults(setup):
+            # A judge with faults can't be named on a command line; the command runs here, with that judge in place.
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr("ragcov.commands.run.load_judge", lambda *_, **__: _judge(case["dataset"], setup))
+                timeout = ("--timeout", str(setup["timeout_s"])) if "timeout_s" in setup else ()
+                return main(["run", str(path), "--no-store", *timeout, *arguments])
         command = [sys.executable, "-m", "ragcov.cli", "run", str(path), *arguments]
         return subprocess.run(command, capture_output=True, check=False).returncode
 
@@ -264,5 +292,5 @@ def _cli_checks(case: dict[str, Any], folder: Path) -> dict[str, Check]:
         codes = [code_of(name) for name in value]
         assert len(set(codes)) == len(codes), codes
 
-    thresholds = (case.get("setup") or {}).get("thresholds") or []
+    thresholds = setup.get("thresholds") or []
     return {"exit_code": single_code, "exit_codes": exit_codes, "codes_differ_between": codes_differ}

@@ -158,6 +158,11 @@ def _contexts_found_min(outcome: Outcome, value: int, _: dict[str, Any]) -> None
     assert len(outcome.context or []) >= value, outcome.context
 
 
+def _contexts_count(outcome: Outcome, value: int | list[int], _: dict[str, Any]) -> None:
+    count = len(outcome.context or [])
+    assert value in (count, [count]), count
+
+
 def _one_of(
     outcome: Outcome,
     alternatives: list[dict[str, Any]],
@@ -207,6 +212,7 @@ CHECKS: dict[str, Check] = {
     "claims_max": _claims_max,
     "claims_min": _claims_min,
     "claims_stand_alone": _claims_stand_alone,
+    "contexts_count": _contexts_count,
     "contexts_found": _contexts_found,
     "contexts_found_min": _contexts_found_min,
     "error_contains_all": _error_contains_all,

@@ -59,12 +59,13 @@ def _own_schema(raw: str) -> str:
     return re.sub(r'("verdicts":\s*\[)([^\]{]*?)(,?\s*\])', adapt, raw)
 
 
-def contexts_of(case: dict[str, Any]) -> list[str]:
+def contexts_of(case: dict[str, Any]) -> Any:
+    """The contexts as the case gives them, also where they are one text and no list."""
     generated = case.get("contexts_gen")
-    contexts = list(case.get("contexts") or [])
+    contexts = case.get("contexts") or []
     if generated is None:
         return contexts
-    return contexts + generate_contexts(generated)
+    return [*contexts, *generate_contexts(generated)]
 
 
 def generate_contexts(spec: Any) -> list[str]:
@@ -155,4 +156,4 @@ async def _score(case: dict[str, Any], judge: Judge, output: Any, contexts: list
             ground_truth=case.get("ground_truth"),
             context=contexts if contexts is not None else contexts_of(case),
         )
-    return Outcome(result=result, context=seen[-1] if seen else contexts)
+    return Outcome(result=result, context=seen[-1] if seen else contexts_of(case) if contexts is None else contexts)
