@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
+from ragcov.errors import UsageError
+
 __all__ = ["call", "is_fault", "run_sync"]
 
 T = TypeVar("T")
@@ -18,6 +20,7 @@ T = TypeVar("T")
 # How long, in seconds, an interrupted coroutine may take to clean up.
 _CLEAN_UP = 5.0
 
+_LOOP_THREAD = "ragcov-loop"
 _lock = threading.Lock()
 _loop: asyncio.AbstractEventLoop | None = None
 
@@ -28,7 +31,7 @@ def _background_loop() -> asyncio.AbstractEventLoop:
     with _lock:
         if _loop is None:
             _loop = asyncio.new_event_loop()
-            threading.Thread(target=_serve, args=(_loop,), name="ragcov-sync", daemon=True).start()
+            threading.Thread(target=_serve, args=(_loop,), name=_LOOP_THREAD, daemon=True).start()
         return _loop
 
 
@@ -47,7 +50,11 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
 
     Raises:
         KeyboardInterrupt: On Ctrl-C, after the coroutine was cancelled and has cleaned up.
+        UsageError: When it is called on that loop itself, which would wait for itself for ever.
     """
+    if threading.current_thread().name == _LOOP_THREAD:
+        coroutine.close()
+        raise UsageError("a synchronous call inside ragcov's own event loop; await the async form there")
     finished = threading.Event()
 
     async def watched() -> T:

@@ -387,9 +387,12 @@ class Totals:
         self._usage = Usage()
 
     def add(self, item: ItemResult) -> None:
-        """Counts one sample."""
+        """Counts one sample. Where the target failed, or the reading, every scorer that did not run has failed."""
         self._items += 1
         self._failed += item.failed
+        if item.error is not None:
+            for scorer_id in self._states.keys() - item.scorer_results.keys():
+                self._states[scorer_id]["failed"] += 1
         for turn in item.turn_results:
             self._usage = sum((result.usage for result in turn.scorer_results.values()), self._usage)
         for scorer_id, result in item.scorer_results.items():

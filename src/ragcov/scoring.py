@@ -69,6 +69,6 @@ def _failed(
         claims=tuple(claims_among(preprocess)),
         warnings=tuple(ledger.warnings),
         usage=ledger.usage,
-        judge=None if scorer.judge is None else scorer.judge.id,
+        judge=scorer.judge_id,
         error=failure,
     )

@@ -135,6 +135,17 @@ class TestVerdict:
         assert (passed.verdict, failed.verdict, lower.verdict) == ("passed", "failed", "passed")
         assert "half" in failed.problems[0]
 
+    async def test_rows_whose_target_failed_pass_no_gate(self) -> None:
+        def target(input: str) -> str:
+            if input == "q1":
+                raise ConnectionError("down")
+            return "fine"
+
+        result = await run_evals(data=rows(2), scorers=[], gates=[recall()], target=target)
+        assert result.verdict == "failed"
+        summary = result.summary.scorers["context-recall-scorer"]
+        assert (summary.scored, summary.failed) == (1, 1)
+
     async def test_rows_without_a_score_pass_no_gate(self) -> None:
         judge = ScriptedJudge(faults={"Fact 1": RuntimeError("gone")})
         result = await run_evals(data=rows(2), scorers=[], gates=[recall(judge)])

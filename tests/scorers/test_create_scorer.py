@@ -163,3 +163,54 @@ def test_a_schema_that_is_no_pydantic_model_is_refused() -> None:
     step = PromptStep(description="?", create_prompt=lambda _: "?", output_schema=dict)  # pyright: ignore
     with pytest.raises(UsageError, match="analyze must be a pydantic model"):
         create_scorer(id="x", analyze=step, generate_score=lambda _: 1)
+
+
+async def test_a_slow_sync_step_delays_no_other_row() -> None:
+    import threading
+
+    from ragcov import run_evals
+
+    barrier = threading.Barrier(2, timeout=20)  # both rows must be in the step at once
+    scorer = create_scorer(id="slow", generate_score=lambda _: float(barrier.wait() >= 0))
+    result = await run_evals(data=[{"id": "a", "output": "x"}, {"id": "b", "output": "y"}], scorers=[scorer])
+    assert result.scores == {"slow": 1.0}
+
+
+async def test_a_sync_step_that_hangs_ends_with_its_row() -> None:
+    import threading
+
+    from ragcov import run_evals
+
+    release = threading.Event()
+    scorer = create_scorer(id="slow", generate_score=lambda step: float(release.wait(30) or step.run.id == "b"))
+    result = await run_evals(data=[{"id": "a", "output": "x"}], scorers=[scorer], timeout=0.2)
+    release.set()
+    assert result.items[0].scorer_results["slow"].error is not None
+    assert result.items[0].scorer_results["slow"].state == "failed"
+
+
+def test_a_scorer_inside_a_scorer() -> None:
+    inner = create_scorer(id="inner", generate_score=lambda _: 1)
+
+    def in_a_thread(step: StepInput) -> float:
+        return inner.run_sync(output="x").score or 0
+
+    async def on_the_loop(step: StepInput) -> float:
+        return inner.run_sync(output="x").score or 0
+
+    assert create_scorer(id="x", generate_score=in_a_thread).run_sync(output="x").score == 1
+    with pytest.raises(ScorerRunError, match="await the async form"):
+        create_scorer(id="x", generate_score=on_the_loop).run_sync(output="x")
+
+
+async def test_the_judge_of_a_single_step_is_named() -> None:
+    own = ScriptedJudge(replies={"friendly": False, "reason": "No."}, id="own")
+    step = PromptStep(description="?", create_prompt=lambda _: "?", output_schema=Tone, model=own)
+    scorer = create_scorer(id="x", generate_score=lambda _: 1, generate_reason=step)
+    assert (await scorer.run(output="x")).judge == "own"
+
+
+@pytest.mark.parametrize("generate_score", [None, PromptStep(description="?", create_prompt=str, output_schema=Tone)])
+def test_generate_score_is_a_function(generate_score: Any) -> None:
+    with pytest.raises(UsageError, match="generate_score"):
+        create_scorer(id="x", generate_score=generate_score)

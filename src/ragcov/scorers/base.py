@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
@@ -10,10 +9,11 @@ import msgspec
 
 from ragcov.attribution import Verdict
 from ragcov.claims import Claim
-from ragcov.concurrency import is_fault, run_sync
+from ragcov.concurrency import call, is_fault, run_sync
 from ragcov.errors import FatalProviderError, ScorerRunError, UsageError, message_of
 from ragcov.judges import Judge, JudgeConfig, Ledger, keep_ledger, load_judge
 from ragcov.judges.base import AskingJudge
+from ragcov.judges.sharing import SharedJudge
 from ragcov.results import LARGEST, ScorerResult, Tally, check_scale, round_score
 
 if TYPE_CHECKING:
@@ -156,6 +156,16 @@ class Scorer:
     def __repr__(self) -> str:
         return f"Scorer({self.id!r})"
 
+    @property
+    def judge_id(self) -> str | None:
+        """The ids of the judges that it asks, those of single steps after " + "; None when it asks none."""
+        return " + ".join(dict.fromkeys(judge.id for judge in self.judges)) or None
+
+    @property
+    def judges(self) -> list[Judge]:
+        """The judges that it asks: its own, and those of single steps; empty when it asks none."""
+        return [judge for judge in (self.judge, *self._step_judges.values()) if judge is not None]
+
     async def run(
         self,
         *,
@@ -183,6 +193,10 @@ class Scorer:
         """
         if isinstance(context, str):
             raise UsageError("context must be a list of chunks, got one text: wrap it in a list")
+        if isinstance(context, Mapping):
+            raise UsageError("context must be a list of chunks, got a dict")
+        if ground_truth is not None and not isinstance(ground_truth, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise UsageError(f"ground_truth must be text or None, got {_short(ground_truth)}")
         run = Run(
             input=input,
             output=output,
@@ -213,7 +227,8 @@ class Scorer:
             judge: Stands in for the scorer's own judge, so that scorers can share what it finds.
             ledger: Takes the usage and the warnings, so that they are known when the scorer fails as well.
         """
-        judge = judge or self.judge
+        if judge is None and self.judge is not None:
+            judge = SharedJudge(self.judge)
         completed: dict[str, Any] = {}
         with keep_ledger(ledger) as ledger:
             try:
@@ -248,7 +263,7 @@ class Scorer:
         step_name = "prepare_run"
         try:
             if self._prepare_run is not None:
-                prepared = await _maybe_await(self._prepare_run(run))
+                prepared = await call(self._prepare_run, run)
                 if not isinstance(prepared, Run):
                     raise UsageError(f"prepare_run must return a Run, got {type(prepared).__name__}")
                 run = prepared
@@ -270,11 +285,12 @@ class Scorer:
 
     async def _run_step(self, name: str, step: Step, step_input: StepInput) -> Any:
         if not isinstance(step, PromptStep):
-            return await _maybe_await(step(step_input))
+            return await call(step, step_input)
         judge = self._step_judges.get(name, step_input.judge)
         if not isinstance(judge, AskingJudge):
             raise UsageError("a prompt step needs an LLM judge: give the step or the scorer a model")
-        return await judge.ask(step.description, step.create_prompt(step_input), step.output_schema)
+        prompt = await call(step.create_prompt, step_input)
+        return await judge.ask(step.description, prompt, step.output_schema)
 
     def _score_of(self, value: Any) -> float:
         if isinstance(value, Tally):
@@ -308,7 +324,7 @@ class Scorer:
             verdicts=tuple(verdicts),
             warnings=tuple(ledger.warnings),
             usage=ledger.usage,
-            judge=None if judge is None else judge.id,
+            judge=self.judge_id,
             step_results={name: value for name, value in kept.items() if value is not None},
         )
 
@@ -334,10 +350,6 @@ def _all_are(value: Any, kind: type) -> bool:
     return all(isinstance(item, kind) for item in cast("list[Any]", value))
 
 
-async def _maybe_await(value: Any) -> Any:
-    return await value if inspect.isawaitable(value) else value
-
-
 def create_scorer(
     *,
     id: str,
@@ -352,9 +364,12 @@ def create_scorer(
 ) -> Scorer:
     """Makes a scorer from its steps, each a sync or async function of a `StepInput`, or a `PromptStep`.
 
+    Async functions run on the event loop; sync ones each in a thread, so that a slow one delays no other row.
+
     Args:
         id: Its name in results; unique in a run.
-        generate_score: Returns the score as a number, or a `Tally`, whose ratio is multiplied by `scale`.
+        generate_score: A function (no prompt step) that returns the score as a number, or a `Tally`, whose ratio is
+            multiplied by `scale`.
         description: What it measures.
         model: The judge that prompt steps ask and function steps find as `step.judge`; None for none.
         scale: The score's upper end; finite and above 0.
@@ -374,6 +389,8 @@ def create_scorer(
         "generate_score": generate_score,
         "generate_reason": generate_reason,
     }
+    if not callable(generate_score):  # pyright: ignore[reportUnnecessaryComparison]
+        raise UsageError(f"generate_score must be a function, got {type(generate_score).__name__}")
     for name, step in steps.items():
         if step is not None and not isinstance(step, PromptStep) and not callable(step):  # pyright: ignore[reportUnnecessaryComparison]
             raise UsageError(f"{name} must be a function or a PromptStep, got {type(step).__name__}")

@@ -279,12 +279,21 @@ def no_tool_errors(*, id: str = "no-tool-errors") -> Scorer:
 
 
 def _check(id: str, description: str, find: Callable[[StepInput], tuple[float, str]]) -> Scorer:
+    async def analyze(step: StepInput) -> dict[str, Any]:
+        return dict(zip(("score", "reason"), find(step), strict=True))
+
+    async def generate_score(step: StepInput) -> float:
+        return step.analyze_result["score"]
+
+    async def generate_reason(step: StepInput) -> str:
+        return step.analyze_result["reason"]
+
     return create_scorer(
         id=id,
         description=description,
-        analyze=lambda step: dict(zip(("score", "reason"), find(step), strict=True)),
-        generate_score=lambda step: step.analyze_result["score"],
-        generate_reason=lambda step: step.analyze_result["reason"],
+        analyze=analyze,
+        generate_score=generate_score,
+        generate_reason=generate_reason,
     )
 
 

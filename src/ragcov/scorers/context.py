@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, TypeAlias, cast
@@ -63,6 +63,8 @@ class ContextSource:
             )
         if isinstance(self.context, str):
             raise UsageError("context must be a list of chunks, got one text: wrap it in a list")
+        if isinstance(self.context, Mapping):
+            raise UsageError("context must be a list of chunks, got a dict")
         if self.context is not None and self.context is not FROM_SAMPLE and not self.context:
             raise UsageError("context is an empty list; give at least one chunk, or a context_extractor")
         if self.extractor is not None and not callable(self.extractor):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from ragcov.attribution import Verdict
@@ -62,7 +63,7 @@ def create_context_precision_scorer(
         UsageError: When an option can't work; `ModelConfigError` when the model can't.
     """
 
-    def score(step: StepInput) -> float:
+    async def score(step: StepInput) -> float:
         return float(average_precision(_ranked(step.analyze_result))) * scale
 
     return create_scorer(
@@ -74,7 +75,7 @@ def create_context_precision_scorer(
         preprocess=_extract_claims,
         analyze=_judge_chunks,
         generate_score=score,
-        generate_reason=lambda step: _explain(step, scale),
+        generate_reason=partial(_explain, scale=scale),
     )
 
 
@@ -137,7 +138,7 @@ async def _judge_chunks(step: StepInput) -> list[dict[str, Any]]:
     return judged
 
 
-def _explain(step: StepInput, scale: float) -> str:
+async def _explain(step: StepInput, scale: float) -> str:
     language = EXPECTED.language(step.run)
     words = chunk_phrases(language)
     judged: list[dict[str, Any]] = step.analyze_result

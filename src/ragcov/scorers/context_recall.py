@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from ragcov.attribution import Verdict
 from ragcov.claims import Claim
@@ -87,11 +87,11 @@ async def _attribute(step: StepInput) -> list[Verdict]:
     return await attribute_claims(step, step.preprocess_result)
 
 
-def _tally(step: StepInput) -> Tally | float:
+async def _tally(step: StepInput) -> Tally | float:
     return tally_verdicts(step.analyze_result) if step.analyze_result else 0.0
 
 
-def _explain(step: StepInput) -> str:
+async def _explain(step: StepInput) -> str:
     language = detect_language(step.run.ground_truth or "")
     tally = step.results["generate_score"]
     if not isinstance(tally, Tally):
@@ -102,7 +102,7 @@ def _explain(step: StepInput) -> str:
 async def _phrase(step: StepInput) -> str:
     from ragcov.scorers.phrasing import phrase_reason
 
-    written: Any = _explain(step)
+    written = await _explain(step)
     tally = step.results["generate_score"]
     if not isinstance(tally, Tally):
         return written

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import msgspec
@@ -99,8 +100,8 @@ def create_context_relevance_scorer(
         prepare_run=ContextSource(context, context_extractor).prepare,
         preprocess=_check,
         analyze=grade,
-        generate_score=lambda step: _score(step, costs) * scale,
-        generate_reason=lambda step: _explain(step, costs, scale),
+        generate_score=partial(_score, penalties=costs, scale=scale),
+        generate_reason=partial(_explain, penalties=costs, scale=scale),
     )
     can_ask = isinstance(scorer.judge, AskingJudge)
     if levels == "asked" and not can_ask:
@@ -147,7 +148,7 @@ def _language(step: StepInput) -> Language:
     return detect_language(question_of(step.run) or EXPECTED.text(step.run))
 
 
-def _check(step: StepInput) -> None:
+async def _check(step: StepInput) -> None:
     language = _language(step)
     if not (question_of(step.run) or "").strip():
         not_scorable(phrases(language).no_question, warning="no question: the row is left out of the mean")
@@ -162,13 +163,14 @@ def _unused(grading: Grading) -> int:
     return sum(chunk.level == "high" and chunk.used is False for chunk in grading.chunks)
 
 
-def _score(step: StepInput, penalties: Penalties) -> float:
+async def _score(step: StepInput, penalties: Penalties, scale: float) -> float:
     grading = _graded(step)
     levels: list[Level] = [chunk.level for chunk in grading.chunks]
-    return relevance(levels, unused=_unused(grading), missing=len(grading.missing), penalties=penalties)
+    share = relevance(levels, unused=_unused(grading), missing=len(grading.missing), penalties=penalties)
+    return share * scale
 
 
-def _explain(step: StepInput, penalties: Penalties, scale: float) -> str:
+async def _explain(step: StepInput, penalties: Penalties, scale: float) -> str:
     grading, language = _graded(step), _language(step)
     words = chunk_phrases(language)
     lines: list[str] = []

@@ -92,10 +92,10 @@ async def _attribute(step: StepInput) -> list[Verdict]:
     return await attribute_claims(step, step.preprocess_result)
 
 
-def _tally(step: StepInput) -> Tally:
+async def _tally(step: StepInput) -> Tally:
     return tally_verdicts(step.analyze_result)
 
 
-def _explain(step: StepInput) -> str:
+async def _explain(step: StepInput) -> str:
     tally = tally_verdicts(step.analyze_result)
     return explain_verdicts(step.analyze_result, tally, OUTPUT.language(step.run), unsupported="unsure")
