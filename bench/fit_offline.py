@@ -26,29 +26,17 @@ from ragcov.judges.offline.features import NAMES, features, read_chunk
 from ragcov.judges.offline.passages import passages_of
 
 TARGET = pathlib.Path(__file__).parent.parent / "src" / "ragcov" / "data" / "offline_weights.json"
-HELPS = (
-    "window",
-    "chunk_gain",
-    "rest_gain",
-    "continuity",
-    "order",
-    "exact",
-    "density",
-    "tail",
-    "kana",
-    "covered_all",
-    "weaker",
-)
+HELPS = ("window", "chunk_gain", "rest_gain", "order", "kana", "covered_all", "weaker")
 LEAST = {
     "window": 1.0, "rest_gain": 2.0, "numbers_missing": -0.5, "names_share": -2.0, "negation": -4.0,
     "negations": -0.2, "antonym": -2.5, "number_conflict": -2.0, "substitutions": -0.5, "substituted": -16.0,
     "gap": -8.0, "rival": -0.6, "stronger": -0.8, "weaker": 0.3,
 }  # fmt: skip
-LEASTS = {"words": LEAST, "characters": LEAST | {"substituted": -4.0, "gap": -6.0}}
-START = {"window": 8, "chunk_gain": 4, "rest_gain": 2, "numbers_missing": -1, "names_missing": -0.4, "continuity": 1}
+LEASTS = {"words": LEAST, "characters": LEAST | {"substituted": -4.0, "gap": -4.0}}
+START = {"window": 8, "chunk_gain": 4, "rest_gain": 2, "numbers_missing": -1, "names_missing": -0.4}
 WITHOUT = {
-    "words": ("tail", "kana", "lost_runs", "longest_run"),
-    "characters": ("exact", "density", "names_missing", "names_share"),
+    "words": ("kana",),
+    "characters": ("names_missing", "names_share"),
 }
 STRENGTH = 0.3
 PRIOR = 1 / 3
@@ -142,6 +130,7 @@ def check(name, files, sets, shares):
         model, bias = fit(name, [rows[i] for i in train], labels[train], weights[train])
         test = fold == n
         values[test] = scores([rows[i] for i in np.flatnonzero(test)], model, bias)
+    print(f"{name}: n {len(labels)}, ECE {calibration_error(labels, values, weights):.3f} (cross-validated)")
     first = 0
     for file, (_, part) in zip(files, sets, strict=True):
         span = slice(first, first + len(part))

@@ -82,7 +82,7 @@ def _terms(passage: Passage) -> tuple[Term, ...]:
     )
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def read_claim(text: str) -> ClaimWords:
     """The claim made ready."""
     return ClaimWords(text)

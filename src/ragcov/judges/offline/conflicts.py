@@ -15,6 +15,7 @@ Conflict = tuple[int, tuple[int, int]]
 
 # Below this share of the claim, a sentence is not about the same, so it contradicts nothing.
 _CLOSE = 0.6
+_SAME = 0.5
 
 
 def negation(claim: ClaimWords, match: Match) -> Conflict | None:
@@ -85,6 +86,8 @@ def substituted(claim: ClaimWords, match: Match) -> float:
 
     At the end of the claim one neighbour is enough. Numbers are compared elsewhere, and so are subjects.
     """
+    if covered(claim, match.found) < _SAME:
+        return 0.0
     places, taken = match.places, set(match.places.values())
     own, size = claim.passage, len(match.passage.forms)
     # Also a common verb is another when another stands in its place.

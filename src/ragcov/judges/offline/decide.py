@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from operator import mul
 from typing import NamedTuple
 
 from ragcov.judges.offline.align import ClaimWords, union
 from ragcov.judges.offline.features import NAMES, Anchor, features, read_chunk
-from ragcov.judges.offline.passages import passages_of
+from ragcov.judges.offline.passages import Passage, passages_of
 
 __all__ = ["THRESHOLD", "Decision", "decide", "linked", "probability"]
 
@@ -62,7 +63,7 @@ def _models() -> dict[str, tuple[float, list[float]]]:
 def probability(claim: ClaimWords, anchor: Anchor, rest: dict[int, float] | None = None) -> float:
     """The probability (0 to 1) that a chunk, with what others add to it, supports the claim."""
     bias, weights = _models()["characters" if claim.characters else "words"]
-    z = bias + sum(map(float.__mul__, weights, features(claim, anchor, rest or {})))
+    z = bias + sum(map(mul, weights, features(claim, anchor, rest or {})))
     return 1 / (1 + math.exp(-max(-30.0, min(30.0, z))))
 
 
@@ -94,12 +95,14 @@ def rest_of(anchors: Sequence[Anchor | None], at: int, among: Sequence[int]) -> 
     return rest
 
 
-def decide(words: ClaimWords, chunks: Sequence[str]) -> Decision:
-    """Decides about one claim."""
+def decide(
+    words: ClaimWords, chunks: Sequence[str], passages: Mapping[str, Sequence[Passage]] | None = None
+) -> Decision:
+    """Decides about one claim; `passages` holds the chunks made ready, for calls with many claims."""
     read: dict[str, Anchor | None] = {}
     for chunk in chunks:
         if chunk not in read:
-            read[chunk] = read_chunk(words, passages_of(chunk))
+            read[chunk] = read_chunk(words, passages[chunk] if passages else passages_of(chunk))
     anchors = [read[chunk] for chunk in chunks]
     own = [probability(words, anchor) if anchor else 0.0 for anchor in anchors]
     alone = [i for i, value in enumerate(own) if value >= THRESHOLD]

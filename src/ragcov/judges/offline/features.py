@@ -14,7 +14,7 @@ __all__ = ["NAMES", "Anchor", "features", "read_chunk"]
 
 NAMES = (
     "window", "chunk_gain", "rest_gain", "covered_all", "missing", "gap", "numbers_missing",
-    "numbers_share", "names_missing", "names_share", "order", "density", "kana", "negation", "negations",
+    "numbers_share", "names_missing", "names_share", "order", "kana", "negation", "negations",
     "antonym", "number_conflict", "substitutions", "substituted", "rival", "stronger", "weaker",
 )  # fmt: skip
 """The features, in order."""
@@ -23,8 +23,8 @@ _WINDOW = 3
 # What is missing counts by its share of the claim beyond this, so that one word of a short claim does.
 _SMALL = 0.15
 # Weights of a short and of a long claim, in words and in characters, between which single words lose their import.
-_GAP_MATTERS = ((4.5, 8.0), (3.0, 4.0))
-_SUBSTITUTES_MATTER = ((3.5, 5.5), (3.0, 4.0))
+_GAP_MATTERS = ((3.5, 6.0), (3.0, 4.0))
+_SUBSTITUTES_MATTER = ((3.0, 4.5), (3.0, 4.0))
 
 
 class Anchor(NamedTuple):
@@ -83,7 +83,6 @@ def _anchor(
     negated = conflicts.negation(claim, main)
     opposite = conflicts.antonym(claim, main)
     other = conflicts.number(claim, window, found)
-    size = sum(len(match.passage.forms) for match in window)
     rivals = conflicts.rivals(claim, main)
     brief = _brevity(claim, *_SUBSTITUTES_MATTER[claim.characters])
     stated = frozenset[str]().union(*(quantifiers(match.passage.folded) for match in window))
@@ -100,7 +99,6 @@ def _anchor(
         "rival": float(bool(rivals)),
         "order": conflicts.order(main),
         "negations": float(min(2, abs(claim.passage.negations - main.passage.negations))),
-        "density": sum(len(match.found) for match in window) / max(1, size),
     }
     conflict, kind = next(
         ((c, k) for c, k in ((negated, "negation"), (opposite, "antonym"), (other, "number")) if c), (None, "")

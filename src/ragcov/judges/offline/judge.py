@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ragcov.attribution import Evidence, Verdict, locate
 from ragcov.claims import Claim, number_claims
 from ragcov.judges.offline.align import read_claim
 from ragcov.judges.offline.decide import Decision, decide
 from ragcov.judges.offline.extract import extract
+from ragcov.judges.offline.passages import Passage, passages_of
 from ragcov.judges.offline.reasons import listed, missing_terms, say
 
 __all__ = ["OfflineJudge"]
@@ -32,19 +33,22 @@ class OfflineJudge:
 
     async def attribute(self, claims: Sequence[Claim], chunks: Sequence[str]) -> list[Verdict]:
         """One verdict a claim; see `Judge.attribute`."""
+        passages = {chunk: passages_of(chunk) for chunk in chunks}
         verdicts: list[Verdict] = []
         for claim in claims:
-            verdicts.append(judge_claim(claim, chunks))
+            verdicts.append(judge_claim(claim, chunks, passages))
             # Other rows run on the same loop.
             await asyncio.sleep(0)
         return verdicts
 
 
-def judge_claim(claim: Claim, chunks: Sequence[str]) -> Verdict:
+def judge_claim(
+    claim: Claim, chunks: Sequence[str], passages: Mapping[str, Sequence[Passage]] | None = None
+) -> Verdict:
     """Decides about one claim."""
     if not chunks:
         return Verdict(claim=claim, supported=False, reason=say("no_chunks", claim.text), confidence=0.0)
-    decision = decide(read_claim(claim.text), chunks)
+    decision = decide(read_claim(claim.text), chunks, passages)
     if decision.supported:
         return _supported(claim, decision, chunks)
     return _unsupported(claim, decision, chunks)

@@ -251,7 +251,17 @@ def _negations_cjk(passage: Passage, folded: str, breaks: list[int]) -> None:
             passage.negated.update([i for i in range(after, right) if passage.weights[i] > 0.1][:4])
 
 
-@lru_cache(maxsize=4096)
+# Longer chunks are read anew by each call, so that the cache holds 200 MB at most.
+_CACHED = 4000
+
+
 def passages_of(text: str) -> tuple[Passage, ...]:
     """The sentences of a chunk, made ready."""
+    return _passages_cached(text) if len(text) <= _CACHED else _passages(text)
+
+
+def _passages(text: str) -> tuple[Passage, ...]:
     return tuple(read_passage(text, start, end) for start, end in sentences(text))
+
+
+_passages_cached = lru_cache(maxsize=1024)(_passages)
