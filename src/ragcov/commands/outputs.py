@@ -21,7 +21,7 @@ def check_outputs(options: argparse.Namespace) -> None:
     """
     taken: dict[Path, str] = {}
     for name in _READ:
-        given = getattr(options, name, None) or []
+        given: str | list[str] = getattr(options, name, None) or []
         for text in [given] if isinstance(given, str) else given:
             if Path(text).is_file():
                 taken[Path(text).resolve()] = f"{text} is read by this command and would be overwritten"
