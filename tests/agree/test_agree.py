@@ -92,19 +92,33 @@ def test_labels_of_another_run_are_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "text", "problem"),
     [
-        ("l.jsonl", "{\n", "line 1: not JSON"),
+        ("l.jsonl", "{\n", "line 1: not valid JSON"),
         ("l.jsonl", "[]\n", "line 1: expected an object"),
         ("l.jsonl", '{"id": "a", "claim_id": "c1", "label": "maybe"}\n', 'field "label": expected yes or no'),
         ("l.jsonl", '{"claim_id": "c1", "label": true}\n', 'field "id"'),
         ("l.jsonl", '{"id": "a", "label": true}\n', 'field "claim_id"'),
         ("l.csv", "id,claim_id,label\na,c1,yes\na,c1,no\n", "line 3: this claim was labelled before, in line 2"),
-        ("l.csv", "\xff", "not UTF-8"),
+        ("l.csv", 'id,claim_id,claim,label\na,c1,"two\nlines",maybe\n', 'line 2, field "label"'),
+        ("l.csv", "\xff", "not UTF-8|utf-8"),
     ],
 )
 def test_bad_labels_name_the_place(name: str, text: str, problem: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(text.encode("latin-1"))
     with pytest.raises(DataError, match=problem):
         read_labels(tmp_path / name)
+
+
+def test_labels_out_of_a_spreadsheet(tmp_path: Path) -> None:
+    long = "長橋" * 100_000
+    (tmp_path / "l.csv").write_text(f"id;claim;label\n橋;{long};yes\na;Harn has a zoo.;no\n", encoding="utf-8-sig")
+    first, second = read_labels(tmp_path / "l.csv")
+    assert first == Label(id="橋", claim=long, label=True)
+    assert second == Label(id="a", claim="Harn has a zoo.", label=False)
+
+
+def test_labels_are_written_in_formats_that_are_read(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"\.csv or \.jsonl"):
+        write_labels(tmp_path / "labels.txt", [Label(id="a", claim_id="c1")])
 
 
 def test_the_most_informative_come_first_and_every_group_has_its_turn() -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,6 +17,7 @@ from ragcov.errors import DataError, StoreError, UsageError
 from ragcov.reports.judging import Estimate, Labelled, accuracy, corrected_mean, kappa, precision, recall
 from ragcov.results import ItemResult, Mean, mean_of, round_score
 from ragcov.samples import clean_text
+from ragcov.samples.formats import rows_of
 
 __all__ = ["Agreement", "Disagreement", "Label", "agree", "read_labels", "write_labels"]
 
@@ -155,49 +156,30 @@ def _words(text: str) -> str:
 
 
 def read_labels(path: str | Path) -> list[Label]:
-    """Reads labels, CSV or JSONL by the file's ending.
+    """Reads labels from a file of any format that datasets have, by its ending: CSV, JSONL and others.
 
     Fields: id (the sample), claim_id or claim (the text) or both, label (true/false, yes/no, y/n, 1/0; empty when
     open), and group where labels were not drawn by chance alone.
 
     Raises:
-        DataError: When it is missing or a line can't be read; names file, line and field.
+        UsageError: When the file is missing or its format unknown.
+        DataError: When a line can't be read; names file, line and field.
     """
     path = Path(path)
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"can't be read: {error.strerror or error}", file=str(path)) from error
-    except UnicodeDecodeError as error:
-        raise DataError(f"not UTF-8, from byte {error.start}", file=str(path)) from None
-    records = _csv_records(text) if path.suffix.lower() == ".csv" else _json_records(text, str(path))
     labels: list[Label] = []
     places: dict[tuple[str, str, str], int] = {}
-    for line, record in records:
-        label = _label(record, str(path), line)
+    for number, row in enumerate(rows_of(path), 1):
+        line = row.line or number
+        if isinstance(row.record, DataError):
+            raise row.record
+        if not isinstance(row.record, dict):
+            raise DataError('expected an object {"id", "claim_id", "label"}', file=str(path), line=line)
+        label = _label(cast("dict[str, Any]", row.record), str(path), line)
         before = places.setdefault((label.id, label.claim_id, _words(label.claim)), line)
         if before != line:
             raise DataError(f"this claim was labelled before, in line {before}", file=str(path), line=line)
         labels.append(label)
     return labels
-
-
-def _csv_records(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""))
-    for record in reader:
-        yield reader.line_num, dict(record)
-
-
-def _json_records(text: str, file: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            try:
-                record = msgspec.json.decode(line)
-            except (msgspec.DecodeError, UnicodeEncodeError, RecursionError) as error:
-                raise DataError(f"not JSON: {error}", file=file, line=number) from None
-            if not isinstance(record, dict):
-                raise DataError('expected an object {"id", "claim_id", "label"}', file=file, line=number)
-            yield number, cast("dict[str, Any]", record)
 
 
 def _label(record: dict[str, Any], file: str, line: int) -> Label:
@@ -231,9 +213,12 @@ def write_labels(path: str | Path, labels: Iterable[Label]) -> None:
     """Writes labels, CSV or JSONL by the file's ending, all or nothing: a crash leaves the file as it was.
 
     Raises:
+        UsageError: When the ending is neither .csv nor .jsonl.
         StoreError: When it can't be written.
     """
     path = Path(path)
+    if path.suffix.lower() not in (".csv", ".jsonl"):
+        raise UsageError(f"{path}: labels are written as .csv or .jsonl; give the file such an ending")
     data = _csv(labels) if path.suffix.lower() == ".csv" else _jsonl(labels)
     try:
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
