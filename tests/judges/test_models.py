@@ -144,3 +144,9 @@ async def test_a_real_model_is_not_asked_in_tests(monkeypatch: pytest.MonkeyPatc
 )
 def test_loopback(url: str, here: bool) -> None:
     assert is_loopback(url) is here
+
+
+@pytest.mark.parametrize("config", ["nli:", "nli:  "])
+def test_an_nli_judge_needs_a_model(config: str) -> None:
+    with pytest.raises(ModelConfigError, match="names no model"):
+        load_judge(config)

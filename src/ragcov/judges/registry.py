@@ -36,6 +36,8 @@ def load_judge(config: JudgeConfig, *, cache: bool | Location | None = None) -> 
     if isinstance(config, str) and config.startswith("nli:"):
         from ragcov.judges.nli import NliJudge
 
+        if not config.removeprefix("nli:").strip():
+            raise ModelConfigError('"nli:" names no model: give a folder, an ONNX file or a hub id, "nli:owner/name"')
         return NliJudge(config.removeprefix("nli:"))
     if not isinstance(config, str | dict | list | tuple) and isinstance(config, Judge):
         return config
