@@ -150,3 +150,9 @@ def test_loopback(url: str, here: bool) -> None:
 def test_an_nli_judge_needs_a_model(config: str) -> None:
     with pytest.raises(ModelConfigError, match="names no model"):
         load_judge(config)
+
+
+def test_settings_name_every_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    settings = getattr(load_judge("openai/gpt-5.6-sol", cache=False), "settings")  # noqa: B009
+    assert {"claims_prompt", "verdicts_prompt", "relevance_prompt"} <= set(settings)

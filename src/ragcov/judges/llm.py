@@ -140,6 +140,7 @@ class LLMJudge:
         return {
             "claims_prompt": load_prompt("claims").version,
             "verdicts_prompt": load_prompt("verdicts").version,
+            "relevance_prompt": load_prompt("relevance").version,
             "endpoint": cache_key(self._endpoints)[:12],
             "model_settings": cache_key(self._settings, self._batch)[:12],
         }

@@ -32,7 +32,7 @@ class Prompt(msgspec.Struct, frozen=True):
 
 @lru_cache
 def load_prompt(name: str) -> Prompt:
-    """The prompt of a name: "claims" or "verdicts"."""
+    """The prompt of a name: "claims", "verdicts" or "relevance"."""
     source = resources.files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8")
     match = _VERSION.match(source)
     assert match is not None, f"{name}.md has no version"
