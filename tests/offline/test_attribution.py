@@ -112,6 +112,17 @@ async def test_two_chunks_together_through_what_they_share():
     assert smallest_cutoff(verdict) == 3
 
 
+async def test_each_sentence_of_a_claim_has_to_be_supported():
+    claim = "The Orlan bridge opened in 1934. It was designed by Ada Brandt."
+    both = "The Orlan bridge opened in 1934. Ada Brandt designed it; it was designed by Ada Brandt alone."
+    opened, designed = "The Orlan bridge opened in 1934.", "It was designed by Ada Brandt, the engineer."
+    assert not (await judge(claim, opened)).supported
+    apart = await judge(claim, opened, "Lunch is at noon.", designed, both)
+    assert [(item.chunk, item.group) for item in apart.evidence] == [(0, 0), (2, 0), (3, None)]
+    assert smallest_cutoff(apart) == 3
+    assert supporting_chunks(await judge(claim, both, opened)) == (0,)
+
+
 async def test_facts_about_another_subject_are_not_mixed_in():
     verdict = await judge(
         "Imre Kovats led it until 1970.",
@@ -160,7 +171,10 @@ CJK = st.lists(
 CHUNKS = st.lists(st.lists(SENTENCE | CJK, min_size=1, max_size=3).map(" ".join), min_size=1, max_size=5)
 
 
-@given(claim=SENTENCE | CJK, chunks=CHUNKS, data=st.data())
+CLAIM = SENTENCE | CJK | st.lists(SENTENCE, min_size=2, max_size=3).map(" ".join)
+
+
+@given(claim=CLAIM, chunks=CHUNKS, data=st.data())
 async def test_order_of_chunks_does_not_matter(claim: str, chunks: list[str], data: st.DataObject):
     shuffled = data.draw(st.permutations(chunks))
     one, other = await judge(claim, *chunks), await judge(claim, *shuffled)
@@ -168,13 +182,13 @@ async def test_order_of_chunks_does_not_matter(claim: str, chunks: list[str], da
     assert one.confidence == pytest.approx(other.confidence)
 
 
-@given(claim=SENTENCE | CJK, chunks=CHUNKS, further=SENTENCE | CJK)
+@given(claim=CLAIM, chunks=CHUNKS, further=SENTENCE | CJK)
 async def test_a_further_chunk_never_lowers_the_verdict(claim: str, chunks: list[str], further: str):
     one, other = await judge(claim, *chunks), await judge(claim, *chunks, further)
     assert (other.confidence or 0) >= (one.confidence or 0) - 1e-12
 
 
-@given(claim=SENTENCE | CJK, chunks=CHUNKS)
+@given(claim=CLAIM, chunks=CHUNKS)
 async def test_evidence_of_one_run_tells_every_cutoff(claim: str, chunks: list[str]):
     cutoff = smallest_cutoff(await judge(claim, *chunks))
     for k in range(1, len(chunks) + 1):

@@ -12,8 +12,12 @@ from ragcov.judges.offline.decide import Decision, decide
 from ragcov.judges.offline.extract import extract
 from ragcov.judges.offline.passages import Passage, passages_of
 from ragcov.judges.offline.reasons import listed, missing_terms, say
+from ragcov.judges.offline.segment import sentences
 
 __all__ = ["OfflineJudge"]
+
+# Of a text that is no claim at all, the beginning is judged.
+_LONGEST = 3000
 
 
 class OfflineJudge:
@@ -48,43 +52,58 @@ def judge_claim(
     """Decides about one claim."""
     if not chunks:
         return Verdict(claim=claim, supported=False, reason=say("no_chunks", claim.text), confidence=0.0)
-    decision = decide(read_claim(claim.text), chunks, passages)
-    if decision.supported:
-        return _supported(claim, decision, chunks)
-    return _unsupported(claim, decision, chunks)
+    parts = _parts(claim.text)
+    decisions = [decide(read_claim(part), chunks, passages) for part in parts]
+    if all(decision.supported for decision in decisions):
+        return _supported(claim, decisions, chunks)
+    weakest = min(range(len(parts)), key=lambda n: decisions[n].confidence)
+    return _unsupported(claim, parts[weakest], decisions[weakest], chunks)
 
 
-def _passage(decision: Decision, chunks: Sequence[str], chunk: int, group: int | None = None) -> Evidence:
-    anchor = decision.anchors[chunk]
-    start, end = (anchor.start, anchor.end) if anchor else (0, 0)
+def _parts(text: str) -> list[str]:
+    """The sentences of a claim: of a claim of the user's own with several, each has to be supported."""
+    parts = [text[start:end] for start, end in sentences(text[:_LONGEST])]
+    telling = [part for part in parts if read_claim(part).total >= 0.5]
+    return telling if len(telling) > 1 else [text]
+
+
+def _passage(decisions: Sequence[Decision], chunks: Sequence[str], chunk: int, group: int | None = None) -> Evidence:
+    anchors = [anchor for decision in decisions if (anchor := decision.anchors[chunk])]
+    start = min((anchor.start for anchor in anchors), default=0)
+    end = max((anchor.end for anchor in anchors), default=0)
     return locate(chunks, chunk, start, end, group=group)
 
 
-def _supported(claim: Claim, decision: Decision, chunks: Sequence[str]) -> Verdict:
-    evidence = [
-        _passage(decision, chunks, i, group=None if i in decision.alone else 0)
-        for i in sorted({*decision.alone, *decision.group})
-    ]
-    names = ", ".join(str(i) for i in decision.alone or decision.group)
+def _supported(claim: Claim, decisions: Sequence[Decision], chunks: Sequence[str]) -> Verdict:
+    alone = sorted(set[int].intersection(*(set(decision.alone) for decision in decisions)))
+    needed = [decision.group or decision.alone[:1] for decision in decisions]
+    group = sorted({i for members in needed for i in members})
+    if alone and alone[0] <= group[-1]:
+        group = []
+    evidence = [_passage(decisions, chunks, i) for i in alone]
+    for i in group:
+        users = [decision for decision, members in zip(decisions, needed, strict=True) if i in members]
+        evidence.append(_passage(users, chunks, i, group=0))
+    names = ", ".join(str(i) for i in alone or group)
     return Verdict(
         claim=claim,
         supported=True,
-        evidence=tuple(evidence),
-        reason=say("supported" if decision.alone else "together", claim.text, chunks=names),
-        confidence=decision.confidence,
+        evidence=tuple(sorted(evidence, key=lambda item: item.chunk)),
+        reason=say("supported" if alone else "together", claim.text, chunks=names),
+        confidence=min(decision.confidence for decision in decisions),
     )
 
 
-def _unsupported(claim: Claim, decision: Decision, chunks: Sequence[str]) -> Verdict:
+def _unsupported(claim: Claim, part: str, decision: Decision, chunks: Sequence[str]) -> Verdict:
     nearest = decision.nearest
     anchor = decision.anchors[nearest] if nearest is not None else None
     if nearest is None or anchor is None:
         reason = say("nothing", claim.text)
         return Verdict(claim=claim, supported=False, reason=reason, confidence=decision.confidence)
-    evidence = _passage(decision, chunks, nearest)
+    evidence = _passage([decision], chunks, nearest)
     contradicted = anchor.conflict is not None
     if anchor.conflict is None:
-        missing = missing_terms(claim.text, decision.words, decision.found)
+        missing = missing_terms(part, decision.words, decision.found)
         reason = say("missing", claim.text, missing=listed(missing, claim.text)) if missing else ""
     elif anchor.contradiction == "negation":
         reason = say("contradicted", claim.text, chunks=str(nearest), quote=evidence.quote)
@@ -96,7 +115,7 @@ def _unsupported(claim: Claim, decision: Decision, chunks: Sequence[str]) -> Ver
             claim.text,
             chunks=str(nearest),
             stated=chunks[nearest][start:end],
-            claimed=claim.text[first:last],
+            claimed=part[first:last],
         )
     return Verdict(
         claim=claim,
