@@ -162,6 +162,20 @@ async def test_options_of_the_wrong_type_are_refused(options: dict[str, Any], me
         await run_evals(**{"data": [ROW], "scorers": [recall()], **options})
 
 
+@pytest.mark.parametrize("truth", [42, ["Harn has a castle."], {"answer": "yes"}, b"yes", float("nan")])
+def test_a_ground_truth_that_is_no_text_is_refused(truth: Any) -> None:
+    with pytest.raises(UsageError, match="ground_truth must be text"):
+        recall().run_sync(ground_truth=truth, context=["Harn has a castle."])
+
+
+def test_a_dict_is_no_list_of_chunks() -> None:
+    context: Any = {"chunk": "Harn has a castle."}
+    with pytest.raises(UsageError, match="list of chunks"):
+        recall().run_sync(ground_truth="Harn has a castle.", context=context)
+    with pytest.raises(UsageError, match="list of chunks"):
+        create_context_recall_scorer(model=ScriptedJudge(), context=context)
+
+
 @pytest.mark.parametrize("scale", [10**400, 1e308])
 def test_scales_whose_squares_are_not_finite_are_refused(scale: float) -> None:
     with pytest.raises(UsageError, match="scale"):
