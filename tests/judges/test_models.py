@@ -156,3 +156,10 @@ def test_settings_name_every_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     settings = getattr(load_judge("openai/gpt-5.6-sol", cache=False), "settings")  # noqa: B009
     assert {"claims_prompt", "verdicts_prompt", "relevance_prompt"} <= set(settings)
+
+
+def test_a_password_in_an_endpoints_url_is_refused_and_not_repeated() -> None:
+    with pytest.raises(ModelConfigError, match='"headers"') as caught:
+        load_judge({"id": "m", "url": "https://ada:hush-hush@llm.example/v1"})
+    assert "hush" not in str(caught.value)
+    assert load_judge({"id": "m", "url": "https://llm.example/v1/@team", "api_key": "k"}).id == "m"

@@ -143,6 +143,9 @@ def _from_endpoint(config: Mapping[str, Any]) -> ModelSpec:
             raise ModelConfigError(f'a model config of an endpoint needs "{key}", a text; {_FORMS}')
     if not config["url"].startswith(("http://", "https://")):
         raise ModelConfigError(f'"url" must begin with http:// or https://, got {config["url"]!r}')
+    if "@" in config["url"].split("://", 1)[1].split("/", 1)[0]:
+        # Libraries write the URLs they ask to their logs. The message must not repeat it either.
+        raise ModelConfigError('"url" holds a user and password; give them as "api_key" or in "headers"')
     if not _installed("pydantic_ai") or not _installed("openai"):
         raise ModelConfigError('an OpenAI-compatible endpoint needs: pip install "ragcov[openai]"')
     headers: dict[str, str] = dict(config.get("headers") or {})
