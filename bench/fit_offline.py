@@ -30,7 +30,7 @@ HELPS = ("window", "chunk_gain", "rest_gain", "order", "kana", "covered_all", "w
 LEAST = {
     "window": 1.0, "rest_gain": 2.0, "numbers_missing": -0.5, "names_share": -2.0, "negation": -4.0,
     "negations": -0.2, "antonym": -2.5, "number_conflict": -2.0, "substitutions": -0.5, "substituted": -16.0,
-    "gap": -8.0, "rival": -0.6, "stronger": -0.8, "weaker": 0.3,
+    "gap": -8.0, "roles": -4.0, "rival": -0.6, "stronger": -0.8, "weaker": 0.3,
 }  # fmt: skip
 LEASTS = {"words": LEAST, "characters": LEAST | {"substituted": -4.0, "gap": -4.0}}
 START = {"window": 8, "chunk_gain": 4, "rest_gain": 2, "numbers_missing": -1, "names_missing": -0.4}

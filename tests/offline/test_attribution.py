@@ -201,3 +201,21 @@ async def test_any_text_is_judged_and_twice_the_same(claim: str, chunks: list[st
     assert first == await OfflineJudge().attribute([Claim(claim)], chunks)
     for evidence in first[0].evidence:
         assert evidence.quote == chunks[evidence.chunk][slice(*evidence.span)]
+
+
+@pytest.mark.parametrize(
+    ("claim", "chunk", "supported"),
+    [
+        ("Brightmill acquired Tarnworks.", "Tarnworks acquired Brightmill.", False),
+        ("Brightmill acquired Tarnworks.", "Tarnworks was acquired by Brightmill.", True),
+        ("Ada Brandt taught Imre Kovats.", "Imre Kovats taught Ada Brandt for a year.", False),
+        ("Ada Brandt met Imre Kovats.", "Imre Kovats met Ada Brandt.", True),
+        ("The vaccine causes fever.", "The vaccine may cause fever.", False),
+        ("The vaccine may cause fever.", "The vaccine causes fever.", True),
+        ("All lamps are safe.", "Lamps are safe.", False),
+        ("只有会员可以入场。", "会员可以入场。", False),
+        ("すべてのランプは安全です。", "ランプは安全かもしれない。", False),
+    ],
+)
+async def test_who_did_it_to_whom_and_how_surely(claim: str, chunk: str, supported: bool):
+    assert (await judge(claim, chunk)).supported == supported

@@ -7,8 +7,9 @@ from itertools import islice, pairwise
 
 from ragcov.judges.offline.align import ClaimWords, Match, covered
 from ragcov.judges.offline.passages import Passage
+from ragcov.judges.offline.words import stem
 
-__all__ = ["Conflict", "antonym", "negation", "number", "order", "rivals", "substituted", "substitutions"]
+__all__ = ["Conflict", "antonym", "negation", "number", "order", "rivals", "roles", "substituted", "substitutions"]
 
 Conflict = tuple[int, tuple[int, int]]
 """A position in the claim, and the span in the chunk of what contradicts it."""
@@ -16,6 +17,7 @@ Conflict = tuple[int, tuple[int, int]]
 # Below this share of the claim, a sentence is not about the same, so it contradicts nothing.
 _CLOSE = 0.6
 _SAME = 0.5
+_SYMMETRIC = frozenset(stem(word) for word in ("meet", "marry", "border", "join", "face", "resemble", "play"))
 
 
 def negation(claim: ClaimWords, match: Match) -> Conflict | None:
@@ -66,6 +68,31 @@ def number(claim: ClaimWords, window: Sequence[Match], found: dict[int, float]) 
                 if at not in taken and stated.kind == claimed.kind and _beside(match, i, at):
                     return i, match.passage.spans[at]
     return None
+
+
+def roles(claim: ClaimWords, match: Match) -> Conflict | None:
+    """Two names that have changed sides: "A bought B" where the sentence says "B bought A"."""
+    own, places = claim.passage, match.places
+    # A lone name at the beginning is known for one by how the sentence writes it.
+    first = own.topic or int(match.passage.kinds[places.get(0, 0)] == "n")
+    second = next((i for i in range(first + 1, len(own.kinds)) if first and own.kinds[i] == "n"), None)
+    if second is None or any(i not in places for i in (*range(first), second)):
+        return None
+    acts = [i for i in range(first, second) if own.kinds[i] == "w" and i in places]
+    if not acts or own.forms[acts[0]] in _SYMMETRIC:
+        return None
+    subject, act, other = places[0], places[acts[0]], places[second]
+    if not other < act < subject:
+        return None
+    if _passive(own, acts[0], second) != _passive(match.passage, act, subject):
+        return None
+    return second, match.passage.spans[other]
+
+
+def _passive(passage: Passage, first: int, last: int) -> bool:
+    """Whether "by" stands between two words."""
+    start, end = passage.spans[first][1] - passage.start, passage.spans[last][0] - passage.start
+    return " by " in f" {passage.folded[start:end]} ".lower()
 
 
 def substitutions(claim: ClaimWords, match: Match) -> int:

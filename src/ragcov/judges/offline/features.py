@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 from ragcov.judges.offline import conflicts
 from ragcov.judges.offline.align import ClaimWords, Match, covered, match_passage, union
-from ragcov.judges.offline.passages import Passage, quantifiers
+from ragcov.judges.offline.passages import Passage, is_doubtful, quantifiers
 
 __all__ = ["NAMES", "Anchor", "features", "read_chunk"]
 
 NAMES = (
     "window", "chunk_gain", "rest_gain", "covered_all", "missing", "gap", "numbers_missing",
     "numbers_share", "names_missing", "names_share", "order", "kana", "negation", "negations",
-    "antonym", "number_conflict", "substitutions", "substituted", "rival", "stronger", "weaker",
+    "antonym", "number_conflict", "substitutions", "substituted", "roles", "rival", "stronger", "weaker",
 )  # fmt: skip
 """The features, in order."""
 
@@ -83,16 +83,20 @@ def _anchor(
     negated = conflicts.negation(claim, main)
     opposite = conflicts.antonym(claim, main)
     other = conflicts.number(claim, window, found)
+    swapped = conflicts.roles(claim, main)
     rivals = conflicts.rivals(claim, main)
     brief = _brevity(claim, *_SUBSTITUTES_MATTER[claim.characters])
     stated = frozenset[str]().union(*(quantifiers(match.passage.folded) for match in window))
+    doubted = is_doubtful(main.passage.folded) and not claim.hedged
+    stronger = (1 + 3 * brief) * min(2, len(claim.quantifiers - stated)) + 4 * brief * doubted
     fixed = {
         "window": covered(claim, found),
-        "stronger": float(min(2, len(claim.quantifiers.difference(stated)))),
+        "stronger": stronger,
         "weaker": float(claim.hedged or bool(stated - claim.quantifiers)),
         "kana": _kana(claim, main),
         "negation": float(negated is not None),
         "antonym": float(opposite is not None),
+        "roles": float(swapped is not None),
         "number_conflict": float(other is not None),
         "substitutions": float(min(3, conflicts.substitutions(claim, main))),
         "substituted": brief * conflicts.substituted(claim, main),
@@ -101,7 +105,8 @@ def _anchor(
         "negations": float(min(2, abs(claim.passage.negations - main.passage.negations))),
     }
     conflict, kind = next(
-        ((c, k) for c, k in ((negated, "negation"), (opposite, "antonym"), (other, "number")) if c), (None, "")
+        ((c, k) for c, k in ((negated, "negation"), (opposite, "antonym"), (other, "number"), (swapped, "roles")) if c),
+        (None, ""),
     )
     marks = frozenset(mark for passage in passages for mark in passage.marks())
     return Anchor(

@@ -105,7 +105,7 @@ def _unsupported(claim: Claim, part: str, decision: Decision, chunks: Sequence[s
     if anchor.conflict is None:
         missing = missing_terms(part, decision.words, decision.found)
         reason = say("missing", claim.text, missing=listed(missing, claim.text)) if missing else ""
-    elif anchor.contradiction == "negation":
+    elif anchor.contradiction in ("negation", "roles"):
         reason = say("contradicted", claim.text, chunks=str(nearest), quote=evidence.quote)
     else:
         position, (start, end) = anchor.conflict

@@ -11,7 +11,7 @@ from ragcov.judges.offline.segment import CJK, sentences
 from ragcov.judges.offline.words import STOP, plain_form, stem, weight
 from ragcov.language import fold_han
 
-__all__ = ["Passage", "is_hedged", "passages_of", "quantifiers", "read_passage"]
+__all__ = ["Passage", "is_doubtful", "is_hedged", "passages_of", "quantifiers", "read_passage"]
 
 _TOKEN = re.compile(
     r"(?P<url>(?:https?://|www\.)[^\s" + CJK + r"]+)"
@@ -54,6 +54,18 @@ def quantifiers(folded: str) -> frozenset[str]:
 def is_hedged(folded: str) -> bool:
     """Whether a sentence says "may", "some" or the like."""
     return _HEDGE.search(folded) is not None
+
+
+_DOUBT = re.compile(
+    r"\b(?:may|might|could|possibly|perhaps|probably|allegedly|reportedly|rumou?rs?|claims? that|is said to|are said to|planned"
+    r"|proposed)\b|可能|也许|或许|据说|据称|传闻|かもしれ|らしい|とされる|だろう|と言われ",
+    re.IGNORECASE,
+)
+
+
+def is_doubtful(folded: str) -> bool:
+    """Whether a sentence leaves open if what it says is so: "may", "reportedly", "planned"."""
+    return _DOUBT.search(folded) is not None
 
 
 _NOT_NOT = re.compile(
