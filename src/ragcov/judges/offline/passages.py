@@ -57,7 +57,8 @@ def is_hedged(folded: str) -> bool:
 
 
 _DOUBT = re.compile(
-    r"\b(?:may|might|could|possibly|perhaps|probably|allegedly|reportedly|rumou?rs?|claims? that|is said to|are said to|planned"
+    r"\b(?:may|might|could|possibly|perhaps|probably|allegedly|reportedly|rumou?rs?|claims? that"
+    r"|is said to|are said to|planned"
     r"|proposed)\b|可能|也许|或许|据说|据称|传闻|かもしれ|らしい|とされる|だろう|と言われ",
     re.IGNORECASE,
 )
