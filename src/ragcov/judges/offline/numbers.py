@@ -91,7 +91,7 @@ _PATTERN = re.compile(
     rf"|(?P<percent_of>百分之(?P<percent_value>{_NUMERAL}|[〇零一二三四五六七八九十百]+))"
     rf"|(?P<mixed>(?:{_NUMERAL}\s?[十百千]?[万萬亿億兆千])(?:{_NUMERAL}?[百千]?[万萬亿億]?)*)"
     rf"|(?P<plain>{_NUMERAL}(?:(?P<suffix>st|nd|rd|th)\b)?"
-    rf"(?:\s?(?P<unit>%|％|割|percent\b|per\s?cent\b|(?:thousand|million|billion|trillion|dozen)\b)|(?P<short>k|m|mn|bn|b|tn)(?![\w.]))?)"
+    rf"(?:\s?(?P<unit>%|％|割|percent\b|per\s?cent\b|(?:thousand|million|billion|trillion|dozen)\b)|\s?(?P<short>k|m|mn|bn|b|tn)(?![\w.]))?)"
     r"|(?P<han>第?[〇零一二三四五六七八九十百千万萬亿億兆两兩]+))",
     re.IGNORECASE,
 )
