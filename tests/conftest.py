@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,11 @@ from ragcov.testing import block_model_requests
 # Shared machines stall now and then: how long an example takes says nothing.
 settings.register_profile("ragcov", deadline=None, print_blob=True)
 settings.load_profile("ragcov")
+
+
+# A run started in the background may have Ctrl-C ignored, and so would the processes that tests start and interrupt.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")

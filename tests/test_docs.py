@@ -39,8 +39,15 @@ def test_console_blocks(page: Path, tmp_path: Path) -> None:
             words = [sys.executable, "-m", "ragcov.cli", *shlex.split(command)[1:]]
             done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False)
             printed = done.stdout + done.stderr
+            assert "Traceback" not in printed, printed
             if not expected.strip():
-                assert done.returncode in (0, 1), printed
+                assert done.returncode == 0, printed
                 continue
             pattern = ".*".join(re.escape(part) for part in expected.strip().split("..."))
             assert re.fullmatch(pattern, printed.strip(), re.DOTALL), printed
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
+def test_links(page: Path) -> None:
+    for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert link.startswith("https://") or (page.parent / link).exists(), link

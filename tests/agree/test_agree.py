@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 from pathlib import Path
@@ -210,6 +211,7 @@ def wait_for(terminal: int, what: bytes | None) -> bytes:
     shown = b""
     try:
         while what is None or what not in shown:
+            assert select.select([terminal], [], [], 60)[0], shown
             block = os.read(terminal, 65536)
             if not block:
                 break

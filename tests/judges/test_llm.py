@@ -361,3 +361,20 @@ async def test_a_closed_judge_opens_again() -> None:
 def test_settings_that_can_not_work_are_refused(settings: dict[str, int]) -> None:
     with FakeServer() as server, pytest.raises(UsageError, match=next(iter(settings))):
         judge_of(server, **settings)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"timeout": 0},
+        {"timeout": float("nan")},
+        {"retry_delay": -1},
+        {"claims_per_batch": 2.5},
+        {"claims_per_batch": 0},
+        {"concurrency": True},
+        {"token_budget": 5},
+    ],
+)
+def test_options_that_can_not_work(options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=next(iter(options))):
+        LLMJudge({"id": "m", "url": "http://127.0.0.1:9/v1"}, **options)

@@ -25,7 +25,7 @@ def scorer(judge: Any = "offline", **options: Any) -> Scorer:
     return create_context_recall_scorer(model=judge, **{"context": CHUNKS, **options})
 
 
-async def test_worked_example_of_the_seeds() -> None:
+async def test_worked_example_of_einstein() -> None:
     result = await scorer().run(ground_truth=EINSTEIN)
     assert result.score == 0.67
     assert result.tally is not None

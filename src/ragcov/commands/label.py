@@ -13,6 +13,7 @@ from ragcov.concurrency import run_sync
 from ragcov.errors import UsageError
 from ragcov.judges import load_judge
 from ragcov.labelling import Question, opinions_of, plan_questions, second_opinions
+from ragcov.messages import input_text
 from ragcov.reports.agreement import Label, read_labels, write_labels
 from ragcov.reports.text import printable
 from ragcov.store import open_run
@@ -79,8 +80,8 @@ def _ask(path: Path, labels: list[Label], questions: dict[tuple[str, str], Quest
 def _shown(question: Question, number: int, total: int) -> list[str]:
     sample = question.sample
     lines = [f"[{number}/{total}] {printable(sample.id)}"]
-    if isinstance(sample.input, str):
-        lines.append(f"question: {printable(sample.input, _LONGEST)}")
+    if question_text := input_text(sample.input):
+        lines.append(f"question: {printable(question_text, _LONGEST)}")
     lines.append(f"claim: {printable(question.verdict.claim.text, _LONGEST)}")
     lines.append("retrieved chunks:")
     lines += [f"  {rank}: {printable(chunk, _LONGEST)}" for rank, chunk in enumerate(sample.context or [])]

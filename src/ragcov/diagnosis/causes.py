@@ -16,7 +16,9 @@ from ragcov.diagnosis.corpus import Corpus, join_texts
 from ragcov.diagnosis.index import Bm25Index, Searcher
 from ragcov.errors import FatalProviderError, JudgeError, UsageError
 from ragcov.judges.base import Judge, Ledger, keep_ledger
+from ragcov.messages import input_text
 from ragcov.results import ItemResult, Usage, round_score
+from ragcov.samples import clean_text
 
 __all__ = ["ACTIONS", "Cause", "Diagnosis", "Finding", "Place", "diagnose"]
 
@@ -209,7 +211,7 @@ class _Search:
         return await _all(missed), len(verdicts)
 
     async def _unretrieved(self, item: ItemResult) -> list[Verdict]:
-        question = item.sample.input if isinstance(item.sample.input, str) else None
+        question = clean_text(input_text(item.sample.input)) or None
         async with self._slots:
             claims = await self._judge.extract_claims(item.sample.ground_truth or "", question=question)
         return [Verdict(claim=claim, supported=False) for claim in claims]
@@ -220,7 +222,7 @@ class _Search:
 
     async def _claim(self, item: ItemResult, verdict: Verdict) -> Finding:
         cutoff = smallest_cutoff(verdict)
-        question = item.sample.input if isinstance(item.sample.input, str) else ""
+        question = clean_text(input_text(item.sample.input))
         view = _View(self._corpus, self._index, verdict.claim.text, question)
         finding = Finding(sample_id=item.sample.id, claim=verdict.claim, cause=None)
         if cutoff is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -78,13 +79,14 @@ class LLMJudge:
         cache: Where claims are kept between runs: a directory, or a PostgreSQL URL; True or None for the default
             place (the environment variable RAGCOV_CACHE, else `.ragcov` in the working directory); False for memory
             only.
-        claims_per_batch: The most claims in a request.
+        claims_per_batch: The most claims in a request; 1 or more.
         token_budget: The most tokens of chunks in a request, by a careful estimate; longer chunks are cut into
             windows that overlap.
-        timeout: Seconds for one request.
+        timeout: Seconds for one request; above 0.
         retries: How often a request that failed for a passing reason is sent again.
-        retry_delay: Seconds before the first repetition; doubled each time.
-        concurrency: The most requests that are open at once. Fewer while the provider says that it is too much.
+        retry_delay: Seconds before the first repetition, 0 or more; doubled each time.
+        concurrency: The most requests that are open at once, 1 or more. Fewer while the provider says that it is
+            too much.
         settings: Further settings of the LLM library for each request (`{"max_tokens": 4000}`).
 
     Raises:
@@ -111,8 +113,11 @@ class LLMJudge:
             ("retries", retries, 0),
             ("concurrency", concurrency, 1),
         ):
-            if value < least:
-                raise UsageError(f"{name} must be at least {least}, got {value}")
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise UsageError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        for name, seconds, least in (("timeout", timeout, 0.001), ("retry_delay", retry_delay, 0)):
+            if isinstance(seconds, bool) or not least <= seconds < math.inf:
+                raise UsageError(f"{name} must be a number of seconds of at least {least}, got {seconds!r}")
         specs = resolve_models(config)
         self._id = " | ".join(spec.id for spec in specs)
         self._settings = dict(settings or {})
