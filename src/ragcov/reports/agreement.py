@@ -172,9 +172,10 @@ def read_labels(path: str | Path) -> list[Label]:
         line = row.line or number
         if isinstance(row.record, DataError):
             raise row.record
-        if not isinstance(row.record, dict):
+        record: Any = row.record
+        if not isinstance(record, dict):
             raise DataError('expected an object {"id", "claim_id", "label"}', file=str(path), line=line)
-        label = _label(cast("dict[str, Any]", row.record), str(path), line)
+        label = _label(cast("dict[str, Any]", record), str(path), line)
         before = places.setdefault((label.id, label.claim_id, _words(label.claim)), line)
         if before != line:
             raise DataError(f"this claim was labelled before, in line {before}", file=str(path), line=line)

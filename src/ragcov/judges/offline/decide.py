@@ -88,7 +88,10 @@ def rest_of(anchors: Sequence[Anchor | None], at: int, among: Sequence[int]) -> 
     rest: dict[int, float] = {}
     for i in among:
         other = anchors[i]
-        if i == at or other is None or other is anchor or other.everywhere.keys() <= anchor.everywhere.keys():
+        # A passage that contradicts the claim bears nothing out.
+        if other is None or other.conflict is not None:
+            continue
+        if i == at or other is anchor or other.everywhere.keys() <= anchor.everywhere.keys():
             continue
         if linked(anchor, other):
             rest = union([rest, other.everywhere]) if rest else other.everywhere
@@ -127,7 +130,9 @@ def _joint(words: ClaimWords, anchors: Sequence[Anchor | None], useful: Sequence
     best = 0.0
     for i in useful:
         anchor = anchors[i]
-        if anchor is not None and (rest := rest_of(anchors, i, among)):
+        if anchor is None or anchor.conflict is not None:
+            continue
+        if rest := rest_of(anchors, i, among):
             best = max(best, probability(words, anchor, rest))
     return best
 
