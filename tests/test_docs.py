@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,13 +20,15 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
-def test_python_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_python_blocks(page: Path, tmp_path: Path) -> None:
+    """A page's blocks are one program, run as a reader would."""
     (tmp_path / "examples").symlink_to(ROOT / "examples")
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    for number, block in enumerate(blocks(page, "python"), 1):
-        code = compile(block, f"{page.name} block {number}", "exec", dont_inherit=True)
-        exec(code, namespace)
+    program = tmp_path / "program.py"
+    program.write_text("\n\n".join(blocks(page, "python")), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.name for page in PAGES])
