@@ -30,7 +30,6 @@ __all__ = [
     "interval_of_share",
     "mean_of",
     "round_score",
-    "summarize",
     "t_quantile",
 ]
 
@@ -427,11 +426,3 @@ class Totals:
 def _within(scores: Sequence[float], scale: float) -> bool:
     """False when a custom scorer's score lies outside 0 to its scale, which then is no bound."""
     return all(0 <= score <= scale for score in scores)
-
-
-def summarize(items: Iterable[ItemResult], scorer_ids: Iterable[str]) -> Summary:
-    """The summary of some item results."""
-    totals = Totals(scorer_ids)
-    for item in items:
-        totals.add(item)
-    return totals.summary()

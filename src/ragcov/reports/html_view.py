@@ -150,7 +150,7 @@ def view_sample(item: ItemResult, limits: Limits) -> SampleView:
     anchor, sample = f"s{item.index}", item.sample
     texts = {"ground truth": sample.ground_truth or "", "output": _text(sample.output, output_text)}
     numbered = list(_number(item, texts))
-    marks = {name: _claim_marks(anchor, name, texts[name], numbered) for name in texts}
+    marks = {name: _claim_marks(name, texts[name], numbered) for name in texts}
     shown = {name: excerpt(text, marks[name], limit=limits.text) if text else None for name, text in texts.items()}
     chunks, left_out = _chunks(anchor, sample, numbered, limits)
     targets = _targets(chunks)
@@ -196,7 +196,7 @@ def _source(result: ScorerResult, texts: Mapping[str, str]) -> str:
     return max(texts, key=lambda name: likeness(texts[name]) if texts["output"] else name == "ground truth")
 
 
-def _claim_marks(sample: str, source: str, text: str, numbered: Sequence[_Numbered]) -> list[Mark]:
+def _claim_marks(source: str, text: str, numbered: Sequence[_Numbered]) -> list[Mark]:
     marks: list[Mark] = []
     for entry in numbered:
         span = entry.verdict.claim.span
