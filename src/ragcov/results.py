@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
@@ -305,6 +306,8 @@ class ScorerSummary(msgspec.Struct, frozen=True, kw_only=True):
         not_scorable: How many had nothing to measure.
         failed: How many failed.
         tally: Sum of the tallies of the scored rows; None for scorers that don't count.
+        untallied: How many scored rows the tally leaves out, for a scorer that counts: nothing was retrieved for
+            them, so their claims were never extracted.
         judge: The judge's id; None when none was asked.
     """
 
@@ -314,6 +317,7 @@ class ScorerSummary(msgspec.Struct, frozen=True, kw_only=True):
     not_scorable: int
     failed: int
     tally: Tally | None = None
+    untallied: int = 0
     judge: str | None = None
 
 
@@ -380,6 +384,7 @@ class Totals:
             scorer_id: {"scored": 0, "not_scorable": 0, "failed": 0} for scorer_id in self._scores
         }
         self._tallies: dict[str, Tally] = {}
+        self._tallied: Counter[str] = Counter()
         self._scales: dict[str, float] = {}
         self._judges: dict[str, str] = {}
         self._items = self._failed = 0
@@ -403,6 +408,7 @@ class Totals:
             if result.state == "scored" and result.score is not None:
                 self._scores[scorer_id].append(result.score)
                 if result.tally is not None:
+                    self._tallied[scorer_id] += 1
                     self._tallies[scorer_id] = self._tallies.get(scorer_id, Tally(0, 0)) + result.tally
 
     def summary(self) -> Summary:
@@ -411,10 +417,12 @@ class Totals:
         for scorer_id, scores in self._scores.items():
             scale = self._scales.get(scorer_id, 1)
             states = self._states[scorer_id]
+            tallied = self._tallied[scorer_id]
             scorers[scorer_id] = ScorerSummary(
                 mean=mean_of(scores, low=0, high=scale) if _within(scores, scale) else mean_of(scores),
                 scale=scale,
                 tally=self._tallies.get(scorer_id),
+                untallied=states["scored"] - tallied if tallied else 0,
                 judge=self._judges.get(scorer_id),
                 scored=states["scored"],
                 not_scorable=states["not_scorable"],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ragcov.attribution import Verdict, locate
 from ragcov.claims import Claim
-from ragcov.errors import StoreError
+from ragcov.errors import DataError, StoreError, UsageError
 from ragcov.reports.files import ResultsCsvWriter, ResultsWriter, read_results, write_csv, write_results
 from ragcov.results import Failure, ItemResult, RunInfo, ScorerResult, Tally, Usage
 from ragcov.samples import Sample, read_samples
@@ -161,7 +161,7 @@ def test_a_killed_run_is_read_and_gone_on_with(path: Path, cut: Any):
     if kept == 1:
         (notice,) = torn
         assert notice.startswith(f"{path}, line 3: the last row is torn")
-        with pytest.raises(StoreError, match="line 3: the last row is torn; resume the run"):
+        with pytest.raises(DataError, match="line 3: the last row is torn; resume the run"):
             list(read_results(path)[1])
     with ResultsWriter(path, INFO, resume=True) as writer:
         for one in ITEMS[kept:]:
@@ -187,18 +187,18 @@ def test_damaged_files_name_the_line(path: Path):
         path.write_bytes(b"\n".join([*rows[:2], b"", damage, *rows[2:]]))
         items = read_results(path, on_torn=lambda _: None)[1]
         assert next(items) == ITEMS[0]
-        with pytest.raises(StoreError, match=r"run\.jsonl, line 4: not a result: "):
+        with pytest.raises(DataError, match=r"run\.jsonl, line 4: not a result: "):
             next(items)
 
 
 def test_files_that_are_no_results(path: Path, tmp_path: Path):
     path.write_text('{"question": "Q"}\n', encoding="utf-8")
-    with pytest.raises(StoreError, match=r"run\.jsonl, line 1: not a results file of ragcov"):
+    with pytest.raises(DataError, match=r"run\.jsonl, line 1: not a results file of ragcov"):
         read_results(path)
     path.write_bytes(b"")
-    with pytest.raises(StoreError, match="not a results file"):
+    with pytest.raises(DataError, match="not a results file"):
         read_results(path)
-    with pytest.raises(StoreError, match="can't be read: No such file"):
+    with pytest.raises(UsageError, match="can't be read: No such file"):
         read_results(tmp_path / "absent.jsonl")
 
 

@@ -14,18 +14,18 @@ from typing import Any
 import msgspec
 
 from ragcov.commands import EXIT_BELOW, EXIT_FAILED, EXIT_OK
+from ragcov.commands.dataset import Dataset
 from ragcov.commands.keeping import keep_run, say_how_to_resume
 from ragcov.commands.printing import judge_line, open_writers
-from ragcov.errors import DataError, FatalProviderError, StoreError, UsageError, described
+from ragcov.errors import FatalProviderError, StoreError, UsageError, described
 from ragcov.evals import run_evals_sync, run_info
 from ragcov.judges import load_judge
 from ragcov.reports.progress import Progress
 from ragcov.reports.summary import summary_json
 from ragcov.reports.text import ItemLines, printable, summary_lines
 from ragcov.results import EvalsResult, ItemResult, RunInfo
-from ragcov.samples import Sample, read_samples
 from ragcov.scorers.registry import make_scorer
-from ragcov.store import DataDigest, RunRecorder
+from ragcov.store import RunRecorder
 
 __all__ = ["run"]
 
@@ -46,41 +46,49 @@ def _run(options: argparse.Namespace) -> tuple[int, str]:
     target = _load_target(options.target) if options.target else None
     if options.fail_under is not None and not 0 <= options.fail_under <= options.scale:
         raise UsageError(f"--fail-under must be from 0 to the scale {options.scale:g}, got {options.fail_under:g}")
-    mapping = _read_mapping(options.map)
-    bad: list[DataError] = []
-    data = DataDigest.of(read_samples(options.data, mapping=mapping, on_bad=bad.append if options.skip_bad else None))
-    for error in bad:
-        print(f"ragcov: skipped: {printable(str(error))}", file=sys.stderr)
+    dataset = Dataset(options.data, options.map, skip_bad=options.skip_bad)
+    for hint in dataset.hints(_needed(options)):
+        print(f"ragcov: hint: {printable(hint)}", file=sys.stderr)
     info = run_info(scorers, dataset=options.data, timeout=options.timeout)
     if options.target:
         info = msgspec.structs.replace(info, settings={**info.settings, "target": options.target})
 
-    def samples() -> Iterator[Sample]:
-        return read_samples(options.data, mapping=mapping, on_bad=_told_already if bad else None)
-
     with ExitStack() as stack:
-        recorder = keep_run(stack, options, info, data, samples)
+        recorder = keep_run(stack, options, info, dataset.data, lambda: dataset)
         if recorder is not None:
             info = recorder.info
         print(judge_line(judge.id, chosen=options.judge is not None))
         result = _evaluate(
             recorder,
-            data=samples(),
+            data=dataset,
             scorers=scorers,
             target=target,
             concurrency=options.concurrency,
             timeout=options.timeout,
-            on_result=_Output(stack, options, info, data.total, several_scorers=len(scorers) > 1),
+            on_result=_Output(stack, options, info, dataset.data.total, several_scorers=len(scorers) > 1),
             keep_items=False,
         )
     print()
     for line in summary_lines(result):
         print(line)
-    if bad:
-        print(f"skipped {len(bad)} of {data.total + len(bad)} records that could not be read (named above)")
+    if dataset.skipped:
+        records = dataset.data.total + dataset.skipped
+        print(f"skipped {dataset.skipped} of {records} records that could not be read (named above)")
     code = _exit_code(result, options.fail_under)
-    document = summary_json(result, info, exit_code=code, fail_under=options.fail_under, skipped=len(bad))
+    document = summary_json(result, info, exit_code=code, fail_under=options.fail_under, skipped=dataset.skipped)
     return code, document
+
+
+def _needed(options: argparse.Namespace) -> list[str]:
+    """The fields of a sample without which this run scores nothing."""
+    scorers = {name.removesuffix("-scorer") for name in options.scorer or ["context-recall"]}
+    needed = ["input"] if options.target else []
+    if "context-recall" in scorers:
+        needed.append("ground_truth")
+    if not options.target:
+        needed += ["context"] if scorers - {"faithfulness"} else []
+        needed += ["output"] if "faithfulness" in scorers else []
+    return needed
 
 
 def _evaluate(recorder: RunRecorder | None, **options: Any) -> EvalsResult:
@@ -94,10 +102,6 @@ def _evaluate(recorder: RunRecorder | None, **options: Any) -> EvalsResult:
     if result.summary.failed_items:
         say_how_to_resume(recorder, "try the failed rows again")
     return result
-
-
-def _told_already(_: DataError) -> None:
-    """Bad records were named when the file was checked."""
 
 
 class _Output:
@@ -142,6 +146,9 @@ def _load_target(name: str) -> Any:
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise UsageError(f"--target takes module:name, got {name!r}")
+    if module_name.endswith(".py"):
+        module = ".".join(Path(module_name).with_suffix("").parts)
+        raise UsageError(f"--target takes the name of a module, not of a file: {module}:{attribute}")
     sys.path.insert(0, str(Path.cwd()))
     try:
         value: Any = importlib.import_module(module_name)
@@ -157,16 +164,6 @@ def _load_target(name: str) -> Any:
             raise UsageError(f"--target {name}: {module_name} has no {attribute}")
         value = getattr(value, part)
     return value
-
-
-def _read_mapping(pairs: list[str]) -> dict[str, str] | None:
-    mapping: dict[str, str] = {}
-    for pair in pairs:
-        field, equals, column = pair.partition("=")
-        if not equals or not field.strip() or not column.strip():
-            raise UsageError(f"--map takes FIELD=COLUMN, got {pair!r}")
-        mapping[field.strip()] = column.strip()
-    return mapping or None
 
 
 def _exit_code(result: EvalsResult, fail_under: float | None) -> int:

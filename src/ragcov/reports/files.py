@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from ragcov.errors import StoreError
+from ragcov.errors import DataError, StoreError, UsageError
 from ragcov.plain import plain
 from ragcov.results import ItemResult, RunInfo, ScorerResult
 from ragcov.samples import clean, clean_text
@@ -153,20 +153,20 @@ def read_results(
             given. Without it a torn line raises.
 
     Raises:
-        StoreError: At once when the file is missing or no results file; with the row when a line is damaged.
+        UsageError: At once when the file can't be opened.
+        DataError: At once when it is no results file; with the row when a line is damaged.
     """
     path = Path(path)
     try:
         with path.open("rb") as file:
             first = file.readline()
     except OSError as error:
-        raise StoreError(f"{path} can't be read: {error.strerror or error}") from error
+        raise UsageError(f"{path} can't be read: {error.strerror or error}") from error
     try:
         info = _RUN.decode(first)
     except _UNREADABLE as error:
-        raise StoreError(
-            f"{path}, line 1: not a results file of ragcov, which begins with the run's settings: {error}"
-        ) from None
+        problem = f"not a results file of ragcov, which begins with the run's settings ({error})"
+        raise DataError(f"{problem}; ragcov run DATASET --out FILE writes one", file=str(path), line=1) from None
     return info, _items(path, on_torn)
 
 
@@ -184,7 +184,7 @@ def _items(path: Path, on_torn: Callable[[str], None] | None) -> Iterator[ItemRe
                     on_torn(f"{path}, line {number}: the last row is torn, its sample has to be run again")
                     return
                 what = "the last row is torn; resume the run to complete it" if torn else "not a result"
-                raise StoreError(f"{path}, line {number}: {what}: {error}") from None
+                raise DataError(f"{what}: {error}", file=str(path), line=number) from None
             yield item
 
 

@@ -116,6 +116,8 @@ def _scorer_lines(scorer_id: str, scorer: ScorerSummary) -> Iterator[str]:
     states = [f"{scorer.scored} scored", f"{scorer.not_scorable} not scorable", f"{scorer.failed} failed"]
     yield f"  samples: {', '.join(states)}"
     if scorer.tally is not None and scorer.tally.total:
-        yield f"  claims: {scorer.tally.attributed} of {scorer.tally.total} supported"
+        samples = "a sample" if scorer.untallied == 1 else f"{scorer.untallied} samples"
+        left_out = f", not counting those of {samples} without context (score 0)" if scorer.untallied else ""
+        yield f"  claims: {scorer.tally.attributed} of {scorer.tally.total} supported{left_out}"
     if scorer.judge is not None:
         yield f"  judge: {scorer.judge}"

@@ -31,6 +31,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "ground_truth": (
         "ground_truth",
         "ground_truths",
+        "groundtruth",
         "reference",
         "reference_answer",
         "reference_output",
@@ -38,6 +39,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "expected_output",
         "expected_answer",
         "expected",
+        "gold",
         "gold_answer",
         "golden_answer",
         "correct_answer",
@@ -76,6 +78,7 @@ _WEAK = frozenset(
         "messages",
         "prompt",
         "expected",
+        "gold",
         "ideal",
         "result",
         "documents",
@@ -261,6 +264,9 @@ def _said_by_user(turns: Sequence[Turn]) -> list[Any]:
 
 def unrecognised(columns: Iterable[str]) -> str:
     """What is wrong when no column has a known name, and what to do."""
+    columns = list(columns)
+    if {"kind", "version", "judges"}.issubset(columns):
+        return 'this is a results file of ragcov, not a dataset; "ragcov show" prints it, "ragcov run" takes samples'
     return (
         f"none of the fields found ({', '.join(columns) or 'none'}) is known; say which is which, for example "
         '--map ground_truth=NAME or mapping={"ground_truth": "NAME"}'
@@ -343,7 +349,10 @@ def _value(field: str, value: Any, cells: bool) -> Any:
     if cells and isinstance(value, str):
         return messages_in(value)
     if field == "input" and isinstance(value, list | tuple) and value != [] and not is_agent_input(value):
-        raise DataError("expected text or a list of messages, got a list; give one record for each question")
+        raise DataError(
+            "expected text or a list of messages, got a list; give one record for each question "
+            '(from a table of columns: pandas\' to_json(orient="records"))'
+        )
     return cast("Any", value)
 
 

@@ -40,6 +40,8 @@ _ANSWER_FIELDS = (
 _SHORT = 40
 # A Python literal of this many characters takes about a second and 100 MB; JSON has no limit.
 _LITERAL_LIMIT = 2_000_000
+# A list whose end was cut off, as spreadsheets do after 32,767 characters: a second text begins, or no bracket follows.
+_BREAKS_OFF = re.compile(r"""\[\s*(["'])(?:[^\]]*\Z|.*?\1\s*,\s*\1)""", re.DOTALL)
 _LOOKS_LIKE_LIST = re.compile(r"\[\s*(?:[bru]?[\"']|\{|(?:Document|TextNode|NodeWithScore|array)\()", re.IGNORECASE)
 
 
@@ -194,7 +196,12 @@ def _list_in(text: str) -> list[Any] | None:
         DataError: When it was surely meant as a list, but can't be read as one.
     """
     bare = text.strip()
-    if not (bare.startswith("[") and bare.endswith("]")):
+    if not bare.startswith("["):
+        return None
+    if not bare.endswith("]"):
+        if _BREAKS_OFF.match(bare):
+            problem = "expected a list of texts, got a list that breaks off before its end"
+            raise DataError(f"{problem}: ...{bare[-_SHORT:]}")
         return None
     try:
         items = json.loads(bare)
