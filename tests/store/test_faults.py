@@ -15,7 +15,8 @@ import pytest
 
 from ragcov.store import open_run
 
-BIG = 200
+# Rows of some 8 kB, so many that they are never committed all at once, however fast the machine is.
+BIG = 2000
 
 
 def data(folder: Path) -> Path:
@@ -36,11 +37,11 @@ def ragcov(
 
 
 def test_disk_full_keeps_what_was_written(tmp_path: Path) -> None:
-    def no_more_than_300_kb() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000))
+    def no_more_than_8_mb() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8_000_000, 8_000_000))
 
     path = data(tmp_path)
-    done = ragcov("run", path, "--store", "kept", cwd=tmp_path, limit=no_more_than_300_kb)
+    done = ragcov("run", path, "--store", "kept", cwd=tmp_path, limit=no_more_than_8_mb)
     assert done.returncode == 3
     assert "the store kept can't be written: " in done.stderr
     assert "the rows that had finished are kept. Make room, then resume the run" in done.stderr
