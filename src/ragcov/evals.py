@@ -141,7 +141,7 @@ def run_evals_sync(
 def run_info(scorers: Sequence[Scorer], *, dataset: str | None, timeout: float | None) -> RunInfo:
     """What a results file says of the run: everything that its scores depend on."""
     judges = {judge.id: judge for scorer in scorers for judge in scorer.judges}
-    settings: dict[str, Any] = {"timeout": timeout, "scales": {scorer.id: scorer.scale for scorer in scorers}}
+    settings: dict[str, Any] = {"timeout": timeout, "scorers": {scorer.id: scorer.settings for scorer in scorers}}
     # What a judge's decisions depend on beside its id, where it says so: the versions of its prompts.
     if known := {name: judge.settings for name, judge in judges.items() if isinstance(judge, ConfiguredJudge)}:
         settings["judges"] = known

@@ -128,12 +128,14 @@ def test_other_wording_of_claims_is_said() -> None:
 
 
 def test_change_of_judge_settings_and_scale_are_warned_of() -> None:
-    a = loaded("A", row("x", True, False), settings={"scales": {RECALL: 1}, "timeout": 1})
-    b = loaded("B", row("x", True, False, judge="other", scale=10), settings={"scales": {RECALL: 10}, "timeout": 2})
+    a = loaded("A", row("x", True, False), settings={"scorers": {RECALL: {"scale": 1}}, "timeout": 1})
+    b = loaded(
+        "B", row("x", True, False, judge="other", scale=10), settings={"scorers": {RECALL: {"scale": 10}}, "timeout": 2}
+    )
     (found,) = compare_runs([a, b])
     assert (found.scale, found.decision) == (1, "same")
     assert any("judge changed from offline@1 to other" in warning for warning in found.warnings)
-    assert any("scales" in warning for warning in found.warnings)
+    assert any("scale was 1, is 10 now" in warning for warning in found.warnings)
     assert not any("timeout" in warning for warning in found.warnings)
 
 

@@ -15,7 +15,7 @@ INFO = RunInfo(
     dataset="notes/<b>data</b>.jsonl",
     scorers=(RECALL, PRECISION, FAITHFUL),
     judges=("scripted",),
-    settings={"timeout": 120.0, "scales": {RECALL: 1.0}},
+    settings={"timeout": 120.0, "scorers": {RECALL: {"scale": 1.0}}},
 )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from ragcov import FROM_SAMPLE, Scorer, create_context_relevance_scorer, run_evals_sync
 from ragcov.cli import main
 from ragcov.judges.cache import DiskCache
 from ragcov.reports.files import read_results
@@ -101,10 +102,25 @@ def test_rescore_is_a_run_on_the_other_scale(folder: Path, scorer: str) -> None:
     ragcov("run", "data.jsonl", *options, "--scale", "7", "--out", "fresh.jsonl", cwd=folder)
     (info, new), (_, fresh) = read_results(folder / "new.jsonl"), read_results(folder / "fresh.jsonl")
     assert list(new) == list(fresh)
-    assert set(info.settings["scales"].values()) == {7}
+    assert {scorer["scale"] for scorer in info.settings["scorers"].values()} == {7}
     new_id = done.stdout.splitlines()[-1].removeprefix("kept as run ")
     assert ragcov("show", new_id, cwd=folder).stdout + f"kept as run {new_id}\n" == done.stdout
     assert ragcov("rescore", "latest", "--scale", "0", cwd=folder).returncode == 2
+
+
+def test_rescore_heeds_the_options_of_the_run(folder: Path) -> None:
+    def scorer(scale: float) -> Scorer:
+        penalties = {"missing_context_per_item": 0.4}
+        return create_context_relevance_scorer(
+            model="offline", context=FROM_SAMPLE, penalties=penalties, scale=scale, id="mine"
+        )
+
+    run_evals_sync(data=folder / "data.jsonl", scorers=[scorer(1)], store=folder / ".ragcov")
+    done = ragcov("rescore", "latest", "--scale", "7", "--out", "new.jsonl", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    fresh = run_evals_sync(data=folder / "data.jsonl", scorers=[scorer(7)])
+    assert any(item.scorer_results["mine"].score for item in fresh.items)
+    assert list(read_results(folder / "new.jsonl")[1]) == list(fresh.items)
 
 
 def test_no_store_and_off_keep_nothing(folder: Path) -> None:

@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from ragcov import FROM_SAMPLE, create_context_recall_scorer, run_evals, run_evals_sync
+from ragcov import (
+    FROM_SAMPLE,
+    Scorer,
+    create_context_recall_scorer,
+    create_context_relevance_scorer,
+    run_evals,
+    run_evals_sync,
+)
 from ragcov.errors import FatalProviderError, ProviderError, UsageError
 from ragcov.evals import run_info
 from ragcov.reports.files import to_json, write_results
@@ -109,7 +116,7 @@ async def test_a_finished_run_asks_nobody(place: str) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"scale": 5}, "scales context-recall-scorer was 1.0, is 5.0 now"),
+        ({"scale": 5}, "context-recall-scorer scale was 1.0, is 5.0 now"),
         ({"id": "other"}, "scorer was context-recall-scorer, is other now"),
         ({"judge": "another"}, "judge was scripted, is another now"),
     ],
@@ -121,6 +128,17 @@ async def test_other_settings_are_refused_by_name(place: str, change: dict[str, 
     with pytest.raises(UsageError, match=named):
         await run_evals(data=ROWS, scorers=[recall(judge, **options)], store=place, resume=run_id)
     assert judge.calls == 0
+
+
+async def test_another_option_of_a_scorer_is_refused_by_name(place: str) -> None:
+    def relevance(**penalties: float) -> Scorer:
+        return create_context_relevance_scorer(model=ScriptedJudge(), context=FROM_SAMPLE, penalties=penalties)
+
+    before = await run_evals(data=ROWS, scorers=[relevance()], store=place)
+    named = "context-relevance-scorer penalties missing_context_per_item was 0.15, is 0.2 now"
+    with pytest.raises(UsageError, match=named):
+        scorers = [relevance(missing_context_per_item=0.2)]
+        await run_evals(data=ROWS, scorers=scorers, store=place, resume=before.run_id)
 
 
 async def test_another_prompt_version_is_refused_by_name(place: str) -> None:

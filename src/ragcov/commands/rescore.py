@@ -31,7 +31,7 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command and returns its exit code."""
     scale = check_scale(options.scale)
     stored = open_run(options.run, store=options.store)
-    scorers = {name: _scorer(name, scale) for name in stored.info.scorers}
+    scorers = {scorer_id: _scorer(scorer_id, stored.info, scale) for scorer_id in stored.info.scorers}
     info = _info(stored.info, stored.name, scale)
     with ExitStack() as stack:
         recorder = keep_run(stack, options, info, DataDigest.of(item.sample for item in stored))
@@ -52,7 +52,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _info(before: RunInfo, name: str, scale: float) -> RunInfo:
-    settings = {**before.settings, "scales": dict.fromkeys(before.scorers, scale), "rescored_from": name}
+    scorers = {scorer_id: {**_settings(before, scorer_id), "scale": scale} for scorer_id in before.scorers}
+    settings = {**before.settings, "scorers": scorers, "rescored_from": name}
     return msgspec.structs.replace(before, settings=settings)
 
 
@@ -72,9 +73,19 @@ class _NoJudge:
         raise UsageError(self._WHY)
 
 
-def _scorer(name: str, scale: float) -> Scorer | None:
-    """The scorer of a name; None for one of the user's own, whose tally has to do."""
-    return make_scorer(name, model=_NoJudge(), scale=scale) if name.removesuffix("-scorer") in SCORERS else None
+def _settings(info: RunInfo, scorer_id: str) -> dict[str, Any]:
+    return info.settings.get("scorers", {}).get(scorer_id, {})
+
+
+def _scorer(scorer_id: str, info: RunInfo, scale: float) -> Scorer | None:
+    """The scorer as the run had it; None for one of the user's own, whose tally has to do."""
+    settings = _settings(info, scorer_id)
+    measure = settings.get("measure", "")
+    if measure not in SCORERS:
+        return None
+    # Reasons are written from the verdicts: no judge is there to phrase them.
+    options = {name: value for name, value in settings.items() if name not in ("measure", "scale", "reason")}
+    return make_scorer(measure, model=_NoJudge(), scale=scale, id=scorer_id, **options)
 
 
 def _rescored(

@@ -12,6 +12,7 @@ from ragcov.attribution import Verdict
 from ragcov.errors import UsageError
 from ragcov.reports.stats import ALPHA, PairedDifference, holm, paired_difference, samples_needed
 from ragcov.results import ItemResult, Mean, RunInfo, ScorerResult, mean_of
+from ragcov.settings import changed_settings
 
 __all__ = ["ComparedRun", "Comparison", "Flip", "Unpaired", "compare_runs", "load_run"]
 
@@ -237,8 +238,8 @@ def _warnings(a: ComparedRun, b: ComparedRun, pairs: Sequence[tuple[str, ScorerR
             f"the judge changed from {_named(judges_a)} to {_named(judges_b)}: a difference may come from the judges, "
             "not from the retrieval; score both runs with the same judge"
         )
-    for name, one, other in _changed_settings(a.info.settings, b.info.settings):
-        yield f"the setting {name} changed from {one!r} to {other!r}"
+    for change in changed_settings(*(_scoring_settings(run.info.settings) for run in (a, b))):
+        yield f"other settings: {change}"
     if a.info.version != b.info.version:
         yield f"different versions of ragcov scored them: {a.info.version} and {b.info.version}"
     moved = [
@@ -255,8 +256,6 @@ def _named(judges: set[str]) -> str:
     return " and ".join(sorted(judges))
 
 
-def _changed_settings(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
-    # How long a row may take does not change what it scores.
-    for name in sorted({*a, *b} - {"timeout", "concurrency"}):
-        if a.get(name) != b.get(name):
-            yield name, a.get(name), b.get(name)
+def _scoring_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    # Targets are what is compared.
+    return {name: value for name, value in settings.items() if name != "target"}

@@ -20,6 +20,7 @@ from ragcov.reports.curve import Curve
 from ragcov.reports.html_text import FILTERS
 from ragcov.reports.html_view import Limits, view_sample
 from ragcov.results import ItemResult, RunInfo, Summary
+from ragcov.settings import flat_settings
 
 __all__ = ["Entry", "PageWriter", "Spool"]
 
@@ -237,8 +238,8 @@ def _settings(info: RunInfo) -> Iterator[tuple[str, str]]:
     yield "dataset", info.dataset or "given in memory"
     yield "scorers", ", ".join(info.scorers) or "none"
     yield "judges", ", ".join(info.judges) or "none"
-    for name, value in info.settings.items():
-        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    for name, value in flat_settings(info.settings).items():
+        yield name, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _environment(info: RunInfo) -> Any:

@@ -129,7 +129,15 @@ def not_scorable(reason: str, *, warning: str | None = None) -> NoReturn:
 
 
 class Scorer:
-    """A pipeline with a name. Keeps no result: one scorer can serve many runs at once."""
+    """A pipeline with a name. Keeps no result: one scorer can serve many runs at once.
+
+    Attributes:
+        id: Its name in results.
+        description: What it measures.
+        scale: The score's upper end.
+        settings: What its scores depend on beside its steps, as a results file keeps it: the scale, the options.
+        judge: The judge that it asks; None for none.
+    """
 
     def __init__(
         self,
@@ -140,10 +148,12 @@ class Scorer:
         judge: Judge | None,
         prepare_run: Callable[[Run], Any] | None,
         steps: Mapping[str, Step],
+        settings: Mapping[str, Any],
     ) -> None:
         self.id = id
         self.description = description
         self.scale = scale
+        self.settings = {"scale": scale, **settings}
         self.judge = judge
         self._prepare_run = prepare_run
         self._steps = dict(steps)
@@ -361,6 +371,7 @@ def create_scorer(
     preprocess: Step | None = None,
     analyze: Step | None = None,
     generate_reason: Step | None = None,
+    settings: Mapping[str, Any] | None = None,
 ) -> Scorer:
     """Makes a scorer from its steps, each a sync or async function of a `StepInput`, or a `PromptStep`.
 
@@ -377,6 +388,8 @@ def create_scorer(
         preprocess: Gets the material ready, for instance extracts claims.
         analyze: Judges it.
         generate_reason: Returns the reason as text. A prompt step's schema gives it as its field `reason`.
+        settings: Options of the steps on which the scores depend, plain values by name. They are kept with a run, and
+            a run is resumed only when they are the same.
 
     Raises:
         UsageError: When an option can't work; `ModelConfigError` when the model can't.
@@ -404,4 +417,5 @@ def create_scorer(
         judge=None if model is None else load_judge(model),
         prepare_run=prepare_run,
         steps={name: step for name, step in steps.items() if step is not None},
+        settings=settings or {},
     )

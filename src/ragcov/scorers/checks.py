@@ -294,6 +294,7 @@ def _check(id: str, description: str, find: Callable[[StepInput], tuple[float, s
         analyze=analyze,
         generate_score=generate_score,
         generate_reason=generate_reason,
+        settings={"check": description},
     )
 
 

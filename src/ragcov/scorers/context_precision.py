@@ -76,6 +76,7 @@ def create_context_precision_scorer(
         analyze=_judge_chunks,
         generate_score=score,
         generate_reason=partial(_explain, scale=scale),
+        settings={"measure": "context-precision"},
     )
 
 

@@ -70,6 +70,7 @@ def create_context_recall_scorer(
         analyze=_attribute,
         generate_score=_tally,
         generate_reason=_explain if reason == "verdicts" else _phrase,
+        settings={"measure": "context-recall", "reason": reason},
     )
     if reason == "llm" and not isinstance(scorer.judge, AskingJudge):
         raise UsageError('reason="llm" needs an LLM judge; the offline judge writes reasons from verdicts')

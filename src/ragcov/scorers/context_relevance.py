@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from ragcov.errors import UsageError
-from ragcov.judges import JudgeConfig
+from ragcov.judges import JudgeConfig, load_judge
 from ragcov.judges.base import AskingJudge
 from ragcov.language import Language, detect_language
 from ragcov.scorers.base import Scorer, StepInput, create_scorer, not_scorable
@@ -81,34 +81,24 @@ def create_context_relevance_scorer(
     if levels not in ("auto", "asked", "claims"):
         raise UsageError(f'levels must be "auto", "asked" or "claims", got {levels!r}')
     costs = _read_penalties(penalties)
-    asks = levels
-
-    async def grade(step: StepInput) -> dict[str, Any]:
-        if asks == "claims":
-            grading = await grade_by_claims(step)
-        else:
-            from ragcov.scorers.asking_levels import grade_by_asking
-
-            grading = await grade_by_asking(step)
-        return msgspec.json.decode(msgspec.json.encode(grading))
-
-    scorer = create_scorer(
-        id=id,
-        description="How relevant the retrieved context is to the question, and whether the output used it.",
-        model=model,
-        scale=scale,
-        prepare_run=ContextSource(context, context_extractor).prepare,
-        preprocess=_check,
-        analyze=grade,
-        generate_score=partial(_score, penalties=costs, scale=scale),
-        generate_reason=partial(_explain, penalties=costs, scale=scale),
-    )
-    can_ask = isinstance(scorer.judge, AskingJudge)
+    judge = load_judge(model)
+    can_ask = isinstance(judge, AskingJudge)
     if levels == "asked" and not can_ask:
         raise UsageError('levels="asked" needs an LLM judge; other judges find the levels from claims')
     if levels == "auto":
-        asks = "asked" if can_ask else "claims"
-    return scorer
+        levels = "asked" if can_ask else "claims"
+    return create_scorer(
+        id=id,
+        description="How relevant the retrieved context is to the question, and whether the output used it.",
+        model=judge,
+        scale=scale,
+        prepare_run=ContextSource(context, context_extractor).prepare,
+        preprocess=_check,
+        analyze=_grade_by_asking if levels == "asked" else _grade_by_claims,
+        generate_score=partial(_score, penalties=costs, scale=scale),
+        generate_reason=partial(_explain, penalties=costs, scale=scale),
+        settings={"measure": "context-relevance", "levels": levels, "penalties": msgspec.structs.asdict(costs)},
+    )
 
 
 def relevance(levels: Sequence[Level], *, unused: int, missing: int, penalties: Penalties) -> float:
@@ -153,6 +143,20 @@ async def _check(step: StepInput) -> None:
     if not (question_of(step.run) or "").strip():
         not_scorable(phrases(language).no_question, warning="no question: the row is left out of the mean")
     need_chunks(step, language, filled=True)
+
+
+async def _grade_by_claims(step: StepInput) -> dict[str, Any]:
+    return _plain(await grade_by_claims(step))
+
+
+async def _grade_by_asking(step: StepInput) -> dict[str, Any]:
+    from ragcov.scorers.asking_levels import grade_by_asking
+
+    return _plain(await grade_by_asking(step))
+
+
+def _plain(grading: Grading) -> dict[str, Any]:
+    return msgspec.json.decode(msgspec.json.encode(grading))
 
 
 def _graded(step: StepInput) -> Grading:

@@ -73,6 +73,7 @@ def create_faithfulness_scorer(
         analyze=_attribute,
         generate_score=_tally,
         generate_reason=_explain,
+        settings={"measure": "faithfulness"},
     )
 
 

@@ -16,12 +16,12 @@ from ragcov.errors import DataError, StoreError, UsageError
 from ragcov.reports.files import to_json
 from ragcov.results import ItemResult, RunInfo, Summary
 from ragcov.samples import Sample
+from ragcov.settings import differences
 from ragcov.store.digests import DataDigest, sample_digest
 from ragcov.store.ids import new_id
 from ragcov.store.locks import DatabaseLock, FileLock, Lock
 from ragcov.store.paging import item_of, stored_rows
 from ragcov.store.recording import RunRecorder
-from ragcov.store.settings import differences
 from ragcov.store.tables import tables
 
 if TYPE_CHECKING:
